@@ -23,10 +23,11 @@ pub mod machine;
 pub mod tables;
 pub mod collectives;
 pub mod operators;
-pub mod cpu;
 pub mod algorithms;
-pub mod scheduler;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod sequential;
 pub mod own;
+pub mod scheduler;
 pub mod resident;
 pub mod multi;
 pub mod entry;

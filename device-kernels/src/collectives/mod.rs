@@ -1,4 +1,4 @@
-//! What lanes do together: scans and searches by a block, blocks that form a team and meet at its
+//! Operations of several lanes: scans and searches by a block, blocks that form a team and meet at its
 //! barrier, queues that a warp appends to, and the context that says who runs a wave.
 
 pub mod block;

@@ -266,39 +266,53 @@ pub fn enqueue<G: Grid, const K: usize>(grid: G, to: &impl Fill, found: &FindRow
     }
 }
 
-/// Finds that a one-lane block holds back until an append pays.
-#[derive(Debug)]
+/// Nodes that a one-lane block holds back until an append pays.
+#[derive(Debug, Default)]
 pub struct Held {
-    finds: Finds<32>,
-    count: u32,
-}
-
-impl Default for Held {
-    fn default() -> Self {
-        Self {
-            finds: Finds::NONE,
-            count: 0,
-        }
-    }
+    nodes: [u32; Self::MOST],
+    count: usize,
 }
 
 impl Held {
+    /// Nodes of an append.
+    const MOST: usize = 32;
+
     /// Adds a node for the queue `to`.
     #[inline(always)]
     pub fn add<G: Grid>(&mut self, grid: G, to: &impl Fill, node: u32) {
-        self.finds.nodes[self.count as usize & 31] = node;
-        self.finds.mask |= 1 << self.count;
+        self.nodes[self.count % Self::MOST] = node;
         self.count += 1;
-        if self.count == 32 {
+        if self.count == Self::MOST {
             self.append(grid, to);
         }
     }
 
-    /// Appends what is held to the queue `to`.
+    /// Appends what is held to the queue `to`, without the nodes that lack edges.
     #[inline(always)]
     pub fn append<G: Grid>(&mut self, grid: G, to: &impl Fill) {
-        append(grid, to, &self.finds);
-        (self.finds.mask, self.count) = (0, 0);
+        let (rows, queue) = (to.rows(), to.queue());
+        let held = &self.nodes[..self.count.min(Self::MOST)];
+        let (mut nodes, mut edges) = (0, 0_u32);
+        for node in held {
+            let (start, end) = rows.row(grid, *node);
+            nodes += u32::from(start != end);
+            edges = edges.wrapping_add(end - start);
+        }
+        self.count = 0;
+        if nodes == 0 {
+            return;
+        }
+        let (mut place, mut prefix) = to.allocate(grid, nodes, edges);
+        for node in held {
+            let (start, end) = rows.row(grid, *node);
+            if start != end {
+                queue.nodes.store_weak(grid, place, *node);
+                queue.prefix.store_weak(grid, place, prefix);
+                queue.starts.store_weak(grid, place, start);
+                place += 1;
+                prefix = prefix.wrapping_add(end - start);
+            }
+        }
     }
 }
 

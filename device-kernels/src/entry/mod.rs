@@ -9,6 +9,7 @@ pub mod bodies;
 pub mod builtin;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod threads;
+mod kernels;
 
 #[cfg(target_arch = "nvptx64")]
 #[panic_handler]

@@ -18,7 +18,7 @@ pub fn select<G: Grid>(
     values: Proven,
     count: u32,
     sink: &impl Fill,
-    may: Option<impl Fn(u32) -> bool>,
+    may: Option<impl FnMut(u32) -> bool>,
     mut wanted: impl FnMut(u32, u32) -> bool,
 ) {
     let grid = team.grid;
@@ -84,7 +84,7 @@ fn select_some<G: Grid>(
     values: Proven,
     count: u32,
     sink: &impl Fill,
-    may: impl Fn(u32) -> bool,
+    mut may: impl FnMut(u32) -> bool,
     mut wanted: impl FnMut(u32, u32) -> bool,
 ) {
     const AT_ONCE: u32 = 16;

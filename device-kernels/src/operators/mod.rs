@@ -1,4 +1,4 @@
-//! What algorithms are made of: operations on words, reductions, code for each item, nodes dealt to
+//! Parts of algorithms: operations on words, reductions, code for each item, nodes dealt to
 //! warps, and the traversal of edges from one queue of nodes to the next.
 
 pub mod words;

@@ -49,7 +49,6 @@ mod graph;
 mod item;
 mod running;
 mod set;
-mod kernels;
 
 pub use graph::{Edge, Rows, Weights};
 pub use item::Item;

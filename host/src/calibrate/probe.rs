@@ -9,7 +9,7 @@ use crate::backend::{BackendError, Session};
 use crate::cost::{CLASSES, LevelCost, MachineCosts, class_of};
 use crate::graph::{Graph, LoadOptions, load};
 use crate::program::{PlanRequest, ProgramError};
-use seawall_device::cpu::search::levels_ahead::LONG;
+use seawall_device::algorithms::bfs::threads::levels_ahead::LONG;
 
 /// Width and depth of the layered graphs, two for each class of width.
 const LAYERS: [[[u32; 2]; 2]; CLASSES] = [

@@ -2,8 +2,8 @@
 
 use super::figures::{CLASSES, CpuCosts, LevelCost, MachineCosts};
 use super::job::Job;
-use seawall_device::cpu::search::ahead_counters::NODES_LEAST;
-use seawall_device::cpu::search::levels_ahead::{EDGES_MOST, LONG};
+use seawall_device::algorithms::bfs::threads::ahead_counters::NODES_LEAST;
+use seawall_device::algorithms::bfs::threads::levels_ahead::{EDGES_MOST, LONG};
 
 /// Size from which on a graph no longer fits the CPU's caches, bytes.
 const CACHE_BYTES: f64 = 32e6;

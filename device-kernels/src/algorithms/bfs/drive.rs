@@ -3,7 +3,7 @@
 //! It is a pure function of the drive record and of the last step's finds, so every block decides
 //! alike without communication, in launched steps too.
 
-use crate::cpu::search::bins;
+use crate::algorithms::bfs::threads::bins;
 use crate::machine::Grid;
 use crate::machine::shared::fused_nodes;
 use seawall_core::abi::search::{DriveRecord, FoundRecord, Holder, SearchPolicy, Step};

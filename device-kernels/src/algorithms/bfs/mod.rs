@@ -26,6 +26,7 @@ pub mod share;
 pub mod pull;
 pub mod compact;
 pub mod fused;
+pub mod threads;
 pub mod step;
 pub mod waves;
 pub mod parents;

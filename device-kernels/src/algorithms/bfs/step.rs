@@ -2,10 +2,9 @@
 
 use super::current::Search;
 use super::sink::Sink;
-use super::{compact, pull, push, share};
+use super::{compact, pull, push, share, threads};
 use crate::collectives::context::ContextRef;
 use crate::collectives::queue::first_node;
-use crate::cpu;
 use crate::machine::Grid;
 use seawall_core::abi::search::{DriveRecord, Step};
 
@@ -22,7 +21,7 @@ pub fn step<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
         frontier.clear_found(grid, drive.step.wrapping_add(2));
     }
     if G::WARP == 1 {
-        return cpu::search::step(cx, drive);
+        return threads::step(cx, drive);
     }
     match Step::from_word(drive.next) {
         Some(Step::Sparse) => share::push_shares(cx, Sink::Queue),

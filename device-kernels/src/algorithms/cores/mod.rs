@@ -178,20 +178,20 @@ fn queue<G: Grid>(
         work.open_next(grid, tag, level);
         work.pass_relaxed(grid, tag, Past::broadcast(grid).relaxed);
     }
-    let mut least = u32::MAX;
-    select(
-        &context.team,
-        cores,
-        context.tables.nodes(grid),
-        &work.sink(context),
-        None::<fn(u32) -> bool>,
-        |_, degree| {
-            if degree > level {
-                least = least.min(degree);
-            }
-            degree >= above && degree <= level
-        },
-    );
-    work.wait_warp(grid, context.tag, least);
+    // Threads find the least degree beyond the level without a branch.
+    let (mut least, mut beyond) = (u32::MAX, u32::MAX);
+    let may = |degree: u32| {
+        beyond = beyond.min(if degree > level { degree } else { u32::MAX });
+        degree.wrapping_sub(above) <= level - above
+    };
+    let wanted = |_, degree| {
+        if degree > level {
+            least = least.min(degree);
+        }
+        degree >= above && degree <= level
+    };
+    let (nodes, sink) = (context.tables.nodes(grid), work.sink(context));
+    select(&context.team, cores, nodes, &sink, Some(may), wanted);
+    work.wait_warp(grid, context.tag, least.min(beyond));
     Ok(())
 }

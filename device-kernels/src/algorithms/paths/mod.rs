@@ -17,20 +17,20 @@
 pub(crate) mod lengths;
 pub(crate) mod relax;
 mod pull;
+mod fused_bucket;
 
 use crate::collectives::context::{Context, ContextRef};
-use crate::cpu::fused_bucket;
-use crate::cpu::fused_bucket::expand_near;
 use crate::machine::Grid;
 use crate::machine::memory::{Proven, Words, all_nodes, is_node};
-use crate::operators::advance::advance;
+use crate::operators::advance::{Source, advance};
 use crate::operators::filter::{append_list, select};
 use crate::operators::marks::claim;
-use crate::operators::rounds::{Past, Round, Work, values_and_work, work_of};
+use crate::operators::rounds::{Past, Round, Sink, Work, values_and_work, work_of};
 use crate::tables::Wave;
+use fused_bucket::expand_near;
 use lengths::{Float, Lengths, Whole, Wide};
 use pull::pull;
-use relax::{Paths, Relax};
+use relax::Relax;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 
@@ -230,34 +230,9 @@ fn relax<G: Grid, L: Lengths>(
     if fused_bucket::suits(context) && fused_bucket::is_short(team, Round::broadcast(grid).edges) {
         return relax_near(cx, lengths, distances, work);
     }
-    let (tag, round) = (context.tag.now(grid), Round::broadcast(grid));
-    let work = Work::new(work, context.tables.nodes(grid))?;
-    let weights = context.tables.weights(grid).ok_or(FaultCode::NoArray)?;
-    let paths = &Paths {
-        distances,
-        weights,
-        round,
-    };
-    if team.is_counter() {
-        work.open_next(grid, tag, round.level);
-        work.pass_on(grid, tag, Past::broadcast(grid).and(round.edges));
-        work.wait(grid, context.tag, round.least);
-    }
-    let rows = context.tables.outgoing(grid);
-    let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
-    let mut least = u32::MAX;
-    let relax = Relax {
-        grid,
-        lengths,
-        paths,
-        rows,
-        old_marks: work.marks(tag),
-        marks: work.marks(tag.wrapping_add(1)),
-        least: &mut least,
-    };
-    advance(team, &source, &sink, relax);
-    work.wait_warp(grid, context.tag, least);
-    Ok(())
+    relax_by(cx, lengths, distances, work, |_, source, sink, relax| {
+        advance(team, source, sink, relax);
+    })
 }
 
 /// [`relax`] with bucket fusion, in a separate function: within `relax` rich graphs took a fifth
@@ -268,6 +243,23 @@ fn relax_near<G: Grid, L: Lengths>(
     lengths: L,
     distances: Proven,
     work: Proven,
+) -> Result<(), FaultCode> {
+    let (team, grid) = (&cx.context().team, cx.grid());
+    relax_by(cx, lengths, distances, work, |work, source, sink, relax| {
+        let from = Past::broadcast(grid).nearest;
+        let edges = expand_near(team, source, sink, relax, from);
+        work.relaxed_ahead(grid, sink.tag.now(grid), edges);
+    })
+}
+
+/// Opens the next round; `traverse` relaxes the edges of the source and fills the sink.
+#[inline(always)]
+fn relax_by<G: Grid, L: Lengths>(
+    cx: ContextRef<G>,
+    lengths: L,
+    distances: Proven,
+    work: Proven,
+    traverse: impl FnOnce(&Work, &Source, &Sink, Relax<'_, G, L>),
 ) -> Result<(), FaultCode> {
     let context = &cx.context();
     let (team, grid) = (&context.team, context.team.grid);
@@ -280,24 +272,20 @@ fn relax_near<G: Grid, L: Lengths>(
         work.wait(grid, context.tag, round.least);
     }
     let rows = context.tables.outgoing(grid);
+    let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
     let mut least = u32::MAX;
     let relax = Relax {
         grid,
         lengths,
-        paths: &Paths {
-            distances,
-            weights,
-            round,
-        },
+        distances,
+        weights,
+        level: round.level,
         rows,
         old_marks: work.marks(tag),
         marks: work.marks(tag.wrapping_add(1)),
         least: &mut least,
     };
-    let (source, sink) = (work.source(rows, tag, &round), work.sink(context));
-    let from = Past::broadcast(grid).nearest;
-    let edges = expand_near(team, &source, &sink, relax, from);
-    work.relaxed_ahead(grid, tag, edges);
+    traverse(&work, &source, &sink, relax);
     work.wait_warp(grid, context.tag, least);
     Ok(())
 }

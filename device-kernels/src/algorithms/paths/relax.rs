@@ -5,28 +5,23 @@ use crate::machine::Grid;
 use crate::machine::memory::{Csr, Proven};
 use crate::operators::advance::{Balance, Edges, Visit};
 use crate::operators::marks::claim_each;
-use crate::operators::rounds::Round;
 
 /// Edges in a cache line.
 const LINE: u32 = 16;
-
-/// The arrays and counters of a relaxing round.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Paths {
-    pub(crate) distances: Proven,
-    pub(crate) weights: Proven,
-    pub(crate) round: Round,
-}
 
 /// Relaxes edges, several at once (codegen rules `LOADS_TOGETHER` and `PREDICATED`).
 pub(crate) struct Relax<'r, G, L> {
     pub(crate) grid: G,
     pub(crate) lengths: L,
-    pub(crate) paths: &'r Paths,
+    pub(crate) distances: Proven,
+    pub(crate) weights: Proven,
+    /// Limit below which nodes are queued.
+    pub(crate) level: u32,
     pub(crate) rows: Csr,
     /// Marks of the nodes that this round leaves, and of those that it queues.
     pub(crate) old_marks: Proven,
     pub(crate) marks: Proven,
+    /// Least distance of a node beyond the limit.
     pub(crate) least: &'r mut u32,
 }
 
@@ -38,17 +33,17 @@ impl<G: Grid, L: Lengths> Relax<'_, G, L> {
         reason = "several things go by one number"
     )]
     fn sums<const K: usize>(&self, edges: &Edges<K>) -> [L::Length; K] {
-        let (grid, paths) = (self.grid, self.paths);
+        let (grid, distances) = (self.grid, self.distances);
         let mut weights = [0; K];
         for k in 0..K {
             let (is_edge, edge) = (edges.has(k), edges.index[k]);
-            weights[k] = paths.weights.constant_if(grid, is_edge, edge, 0);
+            weights[k] = self.weights.constant_if(grid, is_edge, edge, 0);
         }
         let mut sums = [L::NEVER; K];
         for k in 0..K {
             if edges.has(k) {
                 let carried = edges.value[k];
-                sums[k] = self.lengths.sum(grid, paths.distances, carried, weights[k]);
+                sums[k] = self.lengths.sum(grid, distances, carried, weights[k]);
             }
         }
         sums
@@ -62,7 +57,7 @@ impl<G: Grid, L: Lengths> Relax<'_, G, L> {
         reason = "several things go by one number"
     )]
     pub(crate) fn visit_sums<const K: usize>(&mut self, edges: &Edges<K>) -> (u32, [L::Length; K]) {
-        let (grid, lengths, distances) = (self.grid, self.lengths, self.paths.distances);
+        let (grid, lengths, distances) = (self.grid, self.lengths, self.distances);
         let mut seen = [L::Length::default(); K];
         for k in 0..K {
             seen[k] = lengths.seen_if(grid, distances, edges.has(k), edges.to[k]);
@@ -88,13 +83,13 @@ impl<G: Grid, L: Lengths> Relax<'_, G, L> {
         let mut before = [L::Length::default(); K];
         for k in 0..K {
             let (node, length) = (edges.to[k], sums[k]);
-            before[k] = lengths.lower_if(grid, self.paths.distances, wanted[k], node, length);
+            before[k] = lengths.lower_if(grid, self.distances, wanted[k], node, length);
         }
         let mut mask = 0;
         for k in 0..K {
             let place = lengths.place(sums[k]);
             let has_fallen = sums[k] < before[k];
-            let is_near = place < self.paths.round.level;
+            let is_near = place < self.level;
             mask |= u32::from(has_fallen && is_near) << k;
             if has_fallen && !is_near {
                 *self.least = (*self.least).min(place);
@@ -115,13 +110,13 @@ impl<G: Grid, L: Lengths> Visit for Relax<'_, G, L> {
     fn leave(&self, node: u32) -> u32 {
         // All nodes of this word's marks are in this queue, so no mark is lost.
         self.old_marks.store_weak(self.grid, node >> 5, 0);
-        self.lengths.carried(self.grid, self.paths.distances, node)
+        self.lengths.carried(self.grid, self.distances, node)
     }
 
     #[inline(always)]
     fn prefetch(&self, node: u32, edge: u32) {
-        let (grid, weights) = (self.grid, self.paths.weights);
-        self.paths.distances.prefetch(grid, node * L::WORDS);
+        let (grid, weights) = (self.grid, self.weights);
+        self.distances.prefetch(grid, node * L::WORDS);
         weights.prefetch(grid, edge);
         if G::TAKES {
             // A single thread is slower with it.

@@ -18,6 +18,7 @@ mod slices;
 mod frequent;
 pub(crate) mod parts;
 mod rows;
+mod chunks;
 pub mod scale;
 
 use crate::collectives::context::{Context, ContextRef};

@@ -8,12 +8,12 @@
 //! on the present one: a lane has some thirty rows on a large graph, and each waits for device
 //! memory three times.
 
+use super::chunks::Chunks;
 use super::gather::RowSums;
 use super::parts::{CHANGE, NEXT_DANGLING, Ranks, Tally, Walk, settle, starts_of};
 use super::scale::Scale;
 use crate::collectives::block::warp_sum_wide;
 use crate::collectives::context::{Context, ContextRef};
-use crate::cpu::rank_chunks::Chunks;
 use crate::machine::Grid;
 use crate::machine::memory::{Csr, Proven};
 use crate::machine::shared::{MAKING, TALLIES};

@@ -38,7 +38,7 @@ impl Tile {
 /// Edges of a block whose rows lie in shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// Where its rows lie.
+    /// The place of its rows.
     pub tile: Tile,
     /// Edges of the queue before them.
     pub first_edge: u32,

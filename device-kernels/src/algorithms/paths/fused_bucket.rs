@@ -161,7 +161,7 @@ pub(crate) fn expand_near<G: Grid, L: Lengths>(
     let share = end - first;
     let mut walk = Walk::of(grid, source, first, end);
     let mut near = Near {
-        bins: Bins::new(from, relax.paths.round.level),
+        bins: Bins::new(from, relax.level),
         held: Held::default(),
         source,
         to,
@@ -186,7 +186,7 @@ pub(crate) fn expand_near<G: Grid, L: Lengths>(
             near.pass_on(node);
             continue;
         }
-        let (lengths, distances) = (near.relax.lengths, near.relax.paths.distances);
+        let (lengths, distances) = (near.relax.lengths, near.relax.distances);
         near.visit(start, stop, lengths.carried(grid, distances, node));
         edges = edges.saturating_add(stop - start);
     }
@@ -209,7 +209,7 @@ impl<G: Grid, L: Lengths> Near<'_, G, L> {
     #[inline(always)]
     fn distance(&self, node: u32) -> L::Length {
         let Relax { grid, lengths, .. } = self.relax;
-        lengths.seen_if(grid, self.relax.paths.distances, true, node)
+        lengths.seen_if(grid, self.relax.distances, true, node)
     }
 
     /// Keeps a node whose first edge is `start`, if there is space. Its edges are fetched
@@ -222,7 +222,7 @@ impl<G: Grid, L: Lengths> Near<'_, G, L> {
             return false;
         }
         self.source.rows.prefetch_target(grid, start);
-        self.relax.paths.weights.prefetch(grid, start);
+        self.relax.weights.prefetch(grid, start);
         true
     }
 

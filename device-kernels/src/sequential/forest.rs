@@ -65,7 +65,7 @@ pub(super) fn grow<G: Grid>(
     Ok(())
 }
 
-/// What the low word of a pick is: the node at the other end of the edge, or its place in the list.
+/// The meaning of a pick's low word: the node at the other end of the edge, or its place in the list.
 #[derive(Clone, Copy)]
 enum Picks {
     Nodes,
@@ -117,10 +117,8 @@ impl Forest {
     fn pick_from_rows<G: Grid>(&self, work: &mut Work<'_, G>) -> Result<(), FaultCode> {
         let grid = work.grid;
         for node in 0..self.nodes {
-            let (start, end) = self.rows.rows.row(grid, node);
-            work.spend(end - start)?;
             let mut least = NONE;
-            for edge in start..end {
+            for edge in work.row(self.rows.rows, node)? {
                 let to = self.rows.rows.target(grid, edge);
                 let weight = self.weight(grid, edge);
                 least = least.min(u64::from(weight) << 32 | u64::from(to));
@@ -225,10 +223,8 @@ impl Forest {
         }
         let mut length = 0;
         for node in 0..self.nodes {
-            let (start, end) = self.rows.rows.row(grid, node);
-            work.spend(end - start)?;
             let own = self.numbers.load_weak(grid, node);
-            for edge in start..end {
+            for edge in work.row(self.rows.rows, node)? {
                 let to = self.rows.rows.target(grid, edge);
                 if to > node {
                     let trees = [own, self.numbers.load_weak(grid, to)];
@@ -268,7 +264,7 @@ impl Forest {
         for tree in 0..trees {
             self.lightest.store(grid, tree, NONE);
         }
-        // What leaves a tree leads to another one.
+        // An edge that leaves a tree leads to another one.
         trees > 1
     }
 

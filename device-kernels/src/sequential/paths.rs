@@ -100,7 +100,7 @@ impl Paths {
         self.numbers.store_float(grid, node, share / number);
     }
 
-    /// What [`Self::part`] stored for `node`, in units of the paths to `before`.
+    /// The value that [`Self::part`] stored for `node`, in units of the paths to `before`.
     #[inline(always)]
     pub(super) fn part_of<G: Grid>(&self, grid: G, node: u32, before: u32) -> f64 {
         let part = self.numbers.load_float(grid, node);

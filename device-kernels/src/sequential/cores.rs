@@ -35,9 +35,7 @@ pub(super) fn peel<G: Grid>(
     for at in 0..nodes {
         let node = peeling.order.load_weak(grid, at);
         let core = peeling.left.load_weak(grid, node);
-        let (start, end) = peeling.rows.row(grid, node);
-        work.spend(end - start)?;
-        for edge in start..end {
+        for edge in work.row(peeling.rows, node)? {
             peeling.lower(grid, peeling.rows.target(grid, edge), core);
         }
     }
@@ -86,7 +84,7 @@ impl Peeling {
             self.put(grid, place, node);
             self.firsts.store_weak(grid, degree, place + 1);
         }
-        // What is the first place of the next degree now was that of this one before.
+        // The first place of the next degree now was that of this one before.
         let mut first = 0;
         for degree in 0..self.nodes {
             let next = self.firsts.load_weak(grid, degree);

@@ -81,9 +81,7 @@ fn search<G: Grid>(
         } else {
             far.whole += u128::from(length);
         }
-        let (start, end) = rows.rows.row(grid, node);
-        work.spend(end - start)?;
-        for edge in start..end {
+        for edge in work.row(rows.rows, node)? {
             let to = rows.rows.target(grid, edge);
             heap.offer(grid, to, rows.along(grid, length, edge));
         }

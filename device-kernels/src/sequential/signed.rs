@@ -119,9 +119,9 @@ impl Search {
     /// Follows the edges of a node; returns how many they are, and one for the node.
     fn follow<G: Grid>(&mut self, work: &mut Work<'_, G>, node: u32) -> Result<u32, FaultCode> {
         let grid = work.grid;
-        let (start, end) = self.rows.rows.row(grid, node);
-        work.spend(end - start)?;
-        for edge in start..end {
+        let row = work.row(self.rows.rows, node)?;
+        let edges = row.end - row.start;
+        for edge in row {
             let to = self.rows.rows.target(grid, edge);
             // A loop may have changed it.
             let from = self.distances.load(grid, node);
@@ -133,7 +133,7 @@ impl Search {
                 self.wait(grid, to);
             }
         }
-        Ok((end - start).saturating_add(1))
+        Ok(edges.saturating_add(1))
     }
 
     /// Tells whether some parents form a circle.

@@ -1,8 +1,9 @@
-//! What all sequential algorithms use: scratch memory, 64-bit values, rows, the look at the clock.
+//! Parts of all sequential algorithms: scratch memory, 64-bit values, rows, the look at the clock.
 
 use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::memory::{Csr, Words};
+use core::ops::Range;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::sequential::Lengths;
 
@@ -35,6 +36,17 @@ impl<'t, G: Grid> Work<'t, G> {
     pub(super) fn spend(&mut self, edges: u32) -> Result<(), FaultCode> {
         self.examined = self.examined.wrapping_add(u64::from(edges));
         self.pass(edges)
+    }
+
+    /// The edges of `node`, counted by [`Self::spend`].
+    ///
+    /// # Errors
+    /// As [`Self::spend`].
+    #[inline(always)]
+    pub(super) fn row(&mut self, rows: Csr, node: u32) -> Result<Range<u32>, FaultCode> {
+        let (start, end) = rows.row(self.grid, node);
+        self.spend(end - start)?;
+        Ok(start..end)
     }
 
     /// Looks at the clock now and then, as for a node of `edges` edges.

@@ -199,9 +199,7 @@ impl Propagation {
             let node = self.moving.load_weak(grid, at);
             let change = self.change(grid, node);
             self.labels.store_weak(grid, node, change[1]);
-            let (start, end) = self.rows.rows.row(grid, node);
-            work.spend(end - start)?;
-            for edge in start..end {
+            for edge in work.row(self.rows.rows, node)? {
                 let other = self.rows.rows.target(grid, edge);
                 if other != node && self.overtakes(grid, other, edge, change) {
                     self.looking.store_weak(grid, next, other);

@@ -147,9 +147,7 @@ impl<S: Search> Turn<S> {
             });
             reached += 1;
             let from = self.search.distance(grid, node);
-            let (start, end) = self.rows.row(grid, node);
-            work.spend(end - start)?;
-            for edge in start..end {
+            for edge in work.row(self.rows, node)? {
                 let to = self.rows.target(grid, edge);
                 match self.search.offer(grid, order, from, edge, to) {
                     Offered::Lower => {
@@ -175,10 +173,8 @@ impl<S: Search> Turn<S> {
             });
             let node = self.order.load_weak(grid, at);
             let from = self.search.distance(grid, node);
-            let (start, end) = self.rows.row(grid, node);
-            work.spend(end - start)?;
             let mut sum = 0.0;
-            for edge in start..end {
+            for edge in work.row(self.rows, node)? {
                 let to = self.rows.target(grid, edge);
                 if self.search.is_shortest(grid, from, edge, to) {
                     sum += self.paths.part_of(grid, to, node);

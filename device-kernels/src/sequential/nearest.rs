@@ -54,7 +54,7 @@ pub(super) fn widen<G: Grid>(
     }
 }
 
-/// What a key is.
+/// The meaning of keys.
 trait Rule {
     /// The key of a source.
     const FIRST: u32;
@@ -187,10 +187,9 @@ fn search<G: Grid, R: Rule>(
         Ok(())
     })?;
     while let Some((node, key)) = queue.take(grid, keys) {
-        let (start, end) = rows.rows.row(grid, node);
-        work.spend(end - start)?;
-        for edge in start..end {
-            if edge + AHEAD < end {
+        let row = work.row(rows.rows, node)?;
+        for edge in row.clone() {
+            if edge + AHEAD < row.end {
                 keys.prefetch(grid, rows.rows.target(grid, edge + AHEAD));
             }
             let to = rows.rows.target(grid, edge);
@@ -242,9 +241,7 @@ pub(super) fn shorten_wide<G: Grid>(
     })?;
     while let Some((node, length)) = heap.take(grid) {
         lengths.store(grid, node, length);
-        let (start, end) = rows.rows.row(grid, node);
-        work.spend(end - start)?;
-        for edge in start..end {
+        for edge in work.row(rows.rows, node)? {
             let to = rows.rows.target(grid, edge);
             heap.offer(grid, to, rows.along(grid, length, edge));
         }

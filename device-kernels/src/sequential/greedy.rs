@@ -56,9 +56,7 @@ fn choose<G: Grid>(
         return work.pass(1);
     }
     operands.to.store_weak(grid, node, 1);
-    let (start, end) = rows.row(grid, node);
-    work.spend(end - start)?;
-    for edge in start..end {
+    for edge in work.row(rows, node)? {
         is_out.store_weak(grid, rows.target(grid, edge), 1);
     }
     Ok(())
@@ -76,9 +74,8 @@ fn colour<G: Grid>(
     step: u32,
 ) -> Result<(), FaultCode> {
     let (grid, to) = (work.grid, operands.to);
-    let (start, end) = rows.row(grid, node);
-    work.spend(end - start)?;
-    for edge in start..end {
+    let row = work.row(rows, node)?;
+    for edge in row.clone() {
         let colour = to.load_weak(grid, rows.target(grid, edge));
         if colour != UNREACHED {
             taken.store_weak(grid, colour, step);
@@ -86,7 +83,7 @@ fn colour<G: Grid>(
     }
     let mut free = 0;
     // At most one colour for each edge is taken.
-    while free < end - start && taken.load_weak(grid, free) == step {
+    while free < row.end - row.start && taken.load_weak(grid, free) == step {
         free += 1;
     }
     to.store_weak(grid, node, free);

@@ -67,9 +67,7 @@ fn search<G: Grid>(
                 (at < tail).then(|| queue.load_weak(grid, at))
             });
             head += 1;
-            let (start, end) = rows.row(grid, node);
-            work.spend(end - start)?;
-            for edge in start..end {
+            for edge in work.row(rows, node)? {
                 let to = rows.target(grid, edge);
                 if seen.load_weak(grid, to) != turn {
                     seen.store_weak(grid, to, turn);

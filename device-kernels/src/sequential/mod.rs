@@ -113,7 +113,7 @@ const fn is_shared(algorithm: Algorithm) -> bool {
     )
 }
 
-/// What an algorithm uses beside its operands.
+/// Inputs of an algorithm beside its operands.
 struct Given {
     rows: Rows,
     scratch: Scratch,

@@ -129,9 +129,7 @@ impl Searches {
             let node = self.level.load_weak(grid, at);
             let own = self.now.load(grid, node);
             self.now.store(grid, node, 0);
-            let (start, end) = self.rows.row(grid, node);
-            work.spend(end - start)?;
-            for edge in start..end {
+            for edge in work.row(self.rows, node)? {
                 let to = self.rows.target(grid, edge);
                 let seen = self.seen.load(grid, to);
                 let new = own & !seen;

@@ -51,9 +51,7 @@ pub(super) fn search<G: Grid>(
                 (at < tail).then(|| queue.load_weak(grid, at))
             });
             head += 1;
-            let (start, end) = rows.rows.row(grid, node);
-            work.spend(end - start)?;
-            for edge in start..end {
+            for edge in work.row(rows.rows, node)? {
                 let next = rows.rows.target(grid, edge);
                 if to.load_weak(grid, next) == none {
                     to.store_weak(grid, next, value(level));
