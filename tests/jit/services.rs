@@ -13,13 +13,13 @@ fn service(on: On, jit: Jit) -> Service {
     let edges: Vec<(u32, u32)> = (0..99).map(|node| (node, node + 1)).collect();
     let graph = Graph::from_edges(100, &edges, true).unwrap();
     let (program, result) = squares(0);
-    let mut config = Config::default();
-    config.on = on;
-    config.workers = NonZeroUsize::new(2);
-    config.jit = jit;
-    config
-        .programs
-        .push(Program::new(Arc::new(program), result));
+    let config = Config {
+        on,
+        workers: NonZeroUsize::new(2),
+        jit,
+        programs: vec![Program::new(Arc::new(program), result)],
+        ..Config::default()
+    };
     Service::start(Arc::new(graph), config).unwrap()
 }
 
