@@ -1,4 +1,5 @@
-//! Batches of random programs on random graphs: equal to the interpreter, within their budget.
+//! Batches of random programs on random graphs, as machine code or interpreted: equal to the plain
+//! interpreter, within their budget.
 #![no_main]
 
 use std::num::NonZeroUsize;
@@ -7,6 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use seawall::backend::batch::cpu::CpuBatch;
 use seawall::backend::batch::{BatchError, BatchSession};
 use seawall::backend::{BackendError, RunLimits};
+use seawall::executor::Jit;
 use seawall_fuzz::draw::Draw;
 use seawall_fuzz::{limit, pool};
 use seawall_oracles::batches::{members, run_scripts};
@@ -21,6 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     let budget_bytes = draw
         .flag()
         .then(|| u64::from(draw.word()) >> draw.below(24));
+    let jit = Jit::ALL[draw.below(3) as usize];
     let mut random = Random::new(draw.long());
     let members = members(count, nodes, &mut random);
     let mut refused = false;
@@ -42,7 +45,7 @@ fuzz_target!(|bytes: &[u8]| {
                 Err(BatchError::Size { jobs: 0, .. }) => true,
                 Err(error) => panic!("{error}"),
             };
-            Ok(Box::new(opened?))
+            Ok(Box::new(opened?.with_jit(jit)))
         },
         &members,
         120,

@@ -13,7 +13,7 @@ fn graph() -> Graph {
 }
 
 /// Squares of numbers, and a value at `place` of ten.
-fn squares(place: u32) -> (EncodedProgram, RegisterId) {
+pub(crate) fn squares(place: u32) -> (EncodedProgram, RegisterId) {
     let mut program = ProgramBuilder::new(100);
     let squares = program.per_node("squares", Kind::U32).unwrap();
     let ten = program.words("ten", 10).unwrap();

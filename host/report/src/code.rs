@@ -1,4 +1,4 @@
-//! How waves of code ran on CPU threads.
+//! How waves of code ran.
 
 use seawall::backend::CodeReport;
 use seawall::units::{Nanoseconds, bytes, counted};

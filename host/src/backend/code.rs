@@ -1,9 +1,10 @@
 //! The waves of code of a program, for compilers of CPU threads and of GPUs.
 
+use crate::backend::CodeReport;
 use crate::graph::Graph;
 use crate::program::EncodedProgram;
 use seawall_core::abi::code::{Instruction, Op};
-use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, WaveRecord};
+use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, RegisterRecord, WaveRecord};
 
 /// Iterations of a loop that are expected.
 const ROUNDS: u64 = 4;
@@ -16,13 +17,38 @@ const LISTS: u64 = 4;
 #[cfg(not(feature = "jit"))]
 pub(super) const NO_COMPILER: &str = "this build has no compiler, the feature jit";
 
-#[cfg(feature = "jit")]
-pub(super) fn tables(program: &EncodedProgram, is_alone: bool) -> seawall_jit::Tables<'_> {
-    seawall_jit::Tables {
-        nodes: program.nodes,
-        registers: &program.registers,
-        code: &program.code,
-        is_alone,
+/// The tables that threads run, and whether one runs them alone.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(
+    not(feature = "jit"),
+    expect(dead_code, reason = "only compilers read them")
+)]
+pub(super) struct CodeTables<'t> {
+    pub(super) program: &'t EncodedProgram,
+    /// Those of the program, or with other places.
+    pub(super) registers: &'t [RegisterRecord],
+    pub(super) is_alone: bool,
+}
+
+impl<'t> CodeTables<'t> {
+    /// The tables of a program as it was encoded.
+    pub(super) fn of(program: &'t EncodedProgram, is_alone: bool) -> Self {
+        let registers = &program.registers;
+        Self {
+            program,
+            registers,
+            is_alone,
+        }
+    }
+
+    #[cfg(feature = "jit")]
+    pub(super) fn for_compiler(&self) -> seawall_jit::Tables<'t> {
+        seawall_jit::Tables {
+            nodes: self.program.nodes,
+            registers: self.registers,
+            code: &self.program.code,
+            is_alone: self.is_alone,
+        }
     }
 }
 
@@ -41,7 +67,8 @@ pub(super) fn ptx(program: &EncodedProgram) -> Result<String, String> {
         .iter()
         .map(|(place, wave)| (*place as u32, asked(wave)))
         .collect();
-    seawall_jit::ptx::linked(&tables(program, false), &waves).map_err(|error| error.to_string())
+    let tables = CodeTables::of(program, false).for_compiler();
+    seawall_jit::ptx::linked(&tables, &waves).map_err(|error| error.to_string())
 }
 
 /// [`ptx`] without a compiler.
@@ -58,6 +85,19 @@ pub(super) fn code_waves(program: &EncodedProgram) -> Vec<(usize, WaveRecord)> {
         wave.opcode == Opcode::Each as u32 && record.instructions > 0
     };
     waves.filter(|(_, wave)| runs_code(wave)).collect()
+}
+
+/// The report of programs whose code is interpreted, for this reason; `None` if they have none.
+pub(super) fn interpreted<'p>(
+    programs: impl IntoIterator<Item = &'p EncodedProgram>,
+    reason: impl ToString,
+) -> Option<CodeReport> {
+    let waves: usize = programs.into_iter().map(|one| code_waves(one).len()).sum();
+    let report = CodeReport {
+        waves: u32::try_from(waves).unwrap_or(u32::MAX),
+        ..CodeReport::interpreted(reason)
+    };
+    (waves > 0).then_some(report)
 }
 
 /// Instructions that a run of `program` on `graph` is expected to take.

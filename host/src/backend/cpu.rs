@@ -46,8 +46,9 @@ pub(crate) mod streaming;
 pub(crate) mod multi;
 pub(crate) mod processes;
 pub(super) use baseline::BaselineSession;
+use machine_code::MachineCode;
 pub use machine_code::assembly;
-use machine_code::{MachineCode, Tier};
+pub(crate) use machine_code::{ProgramCode, Tier};
 use place::launch_record;
 
 /// A graph on the CPU.
@@ -244,6 +245,13 @@ impl<'g> CpuSession<'g> {
     #[must_use]
     pub fn code_report(&self) -> Option<CodeReport> {
         self.loaded.as_ref().map(|loaded| loaded.code.report())
+    }
+
+    /// Takes machine code of the loaded program that sessions with as many threads share.
+    pub(crate) fn share_code(&mut self, code: &Arc<ProgramCode>) {
+        if let Some(loaded) = &mut self.loaded {
+            loaded.code = MachineCode::shared(code);
+        }
     }
 
     /// Runs the session on another implementation of [`Grid`]: `machine` runs the kernel of a

@@ -121,7 +121,7 @@ impl HostWork {
     }
 }
 
-/// How waves of code ran on CPU threads.
+/// How waves of code ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CodeReport {
@@ -138,6 +138,29 @@ pub struct CodeReport {
     /// Why some were interpreted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+impl CodeReport {
+    /// The report of waves that were all interpreted, for this reason.
+    fn interpreted(reason: impl ToString) -> Self {
+        Self {
+            reason: Some(reason.to_string()),
+            ..Self::default()
+        }
+    }
+
+    /// The report of the waves of both, with the first reason.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            waves: self.waves.saturating_add(other.waves),
+            compiled: self.compiled.saturating_add(other.compiled),
+            compile_ns: self.compile_ns.saturating_add(other.compile_ns),
+            bytes: self.bytes.saturating_add(other.bytes),
+            is_beside: self.is_beside || other.is_beside,
+            reason: self.reason.or(other.reason),
+        }
+    }
 }
 
 /// Cost of one run, and its final state.

@@ -266,6 +266,7 @@ impl job::Work for Batch<'_, '_> {
             },
             repeat: request.repeat.get(),
             host: stats.host,
+            code: stats.code,
         };
         Ok((outcome, overflowed))
     }
@@ -421,7 +422,7 @@ fn open<'g>(
         if executor == Executor::Cpu {
             let (limits, budget) = (RunLimits::of(machine), machine.budget_bytes);
             let session = CpuBatch::open(jobs, machine.threads, limits, budget)?;
-            return Ok(Box::new(session));
+            return Ok(Box::new(session.with_jit(machine.jit)));
         }
         let options = cuda::CudaOptions::of(machine);
         Ok(Box::new(cuda::CudaBatch::open(jobs, options)?))

@@ -4,7 +4,6 @@
 use crate::backend::batch::Job;
 use crate::backend::{BATCH_ALLOCATIONS, SessionWork};
 use seawall_core::abi::batch::BatchRecord;
-use seawall_core::abi::code::Instruction;
 use seawall_core::abi::program::{GroupRecord, LaunchRecord, Region, RegisterRecord, WaveRecord};
 use seawall_core::session::{ReadbackPolicy, SessionProfile};
 use std::collections::HashSet;
@@ -31,8 +30,8 @@ pub(super) fn predict(jobs: &[Job<'_>], repeat: NonZeroU32) -> SessionWork {
     )
 }
 
-/// Bytes that are uploaded: records, tables of each program once, graphs, inputs and places for
-/// results, each part in whole lines.
+/// Bytes that are uploaded: records, tables of each program once and one with the code of all,
+/// graphs, inputs and places for results, each part in whole lines.
 fn image_bytes(jobs: &[Job<'_>]) -> u64 {
     let records = [
         size_of::<BatchRecord>(),
@@ -44,9 +43,13 @@ fn image_bytes(jobs: &[Job<'_>]) -> u64 {
         .iter()
         .filter(|job| programs.insert((Arc::as_ptr(&job.program), job.result)));
     let records: u64 = records.into_iter().map(|bytes| line(bytes as u64)).sum();
-    let tables: u64 = distinct.map(tables_bytes).sum();
+    let (mut tables, mut code) = (0, 0);
+    for job in distinct {
+        tables += tables_bytes(job);
+        code += size_of_val(&job.program.code[..]) as u64;
+    }
     let graphs: u64 = jobs.iter().map(graph_bytes).sum();
-    records + tables + graphs
+    records + tables + line(code) + graphs
 }
 
 fn tables_bytes(job: &Job<'_>) -> u64 {
@@ -55,7 +58,6 @@ fn tables_bytes(job: &Job<'_>) -> u64 {
         program.groups.len() * size_of::<GroupRecord>(),
         program.waves.len() * size_of::<WaveRecord>(),
         program.registers.len() * size_of::<RegisterRecord>(),
-        program.code.len() * size_of::<Instruction>(),
     ]
     .into_iter()
     .map(|bytes| line(bytes as u64))

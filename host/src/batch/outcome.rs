@@ -1,7 +1,8 @@
 //! Outcome of a batch, for each graph and in total.
 
 use crate::analysis::{AnalysisKind, Answer};
-use crate::backend::HostWork;
+use crate::backend::batch::{clock, took_ns};
+use crate::backend::{CodeReport, HostWork};
 use crate::executor::Executor;
 use crate::job::topology_name;
 use crate::outcome::{Column, Dropped, Rounds, RunOutcome, SessionReport, Times};
@@ -40,6 +41,8 @@ pub struct BatchOutcome {
     pub repeat: u32,
     /// Work of the host during the last repetition.
     pub host: HostWork,
+    /// How waves of code of all programs ran, if they have some.
+    pub code: Option<CodeReport>,
 }
 
 /// Outcome of one graph of a batch.
@@ -61,13 +64,11 @@ pub struct GraphOutcome {
 impl GraphOutcome {
     /// The outcome of the graph of that name, whose run left `control`.
     pub(super) fn of(name: String, control: &ControlRecord, mut run: RunOutcome) -> Self {
-        let clock = |[low, high]: [u32; 2]| u64::from(low) | u64::from(high) << 32;
-        let started_ns = clock(control.started_ns);
         run.topology = topology_name(control);
         Self {
             name,
-            started_ns,
-            run_ns: clock(control.ended_ns).saturating_sub(started_ns),
+            started_ns: clock(control.started_ns),
+            run_ns: took_ns(control),
             run,
         }
     }
@@ -96,6 +97,8 @@ impl BatchOutcome {
         let counted = first.counted.and(second.counted);
         let both = (first.predicted.and(second.predicted), counted);
         self.session = SessionReport::of(both.0, both.1, counted, self.memory_bytes);
+        let codes = self.code.take().into_iter().chain(again.code);
+        self.code = codes.reduce(CodeReport::and);
         let (all, more) = (&mut self.times, again.times);
         all.plan += more.plan;
         all.upload += more.upload;

@@ -5,6 +5,7 @@ use super::reply::ProgramFault;
 use super::worker::Call;
 use crate::backend::cpu::{THREADS_MAX, available_threads};
 use crate::backend::{NamedWaves, host_fault};
+use crate::executor::Jit;
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::program::{Opcode, Region};
 use seawall_core::abi::ring::{Kind, RESULTS, TASK, TENANTS, TenantRecord};
@@ -176,6 +177,8 @@ pub struct Config {
     pub slot_budget: Duration,
     /// Programs, by number from 0 on.
     pub programs: Vec<Program>,
+    /// Whether waves of code of programs become machine code on threads; blocks interpret.
+    pub jit: Jit,
     /// Handlers of users' opcodes.
     pub handlers: HashMap<u32, Arc<Handler>>,
 }
@@ -190,6 +193,7 @@ impl Default for Config {
             print_records: 256,
             slot_budget: Duration::from_secs(10),
             programs: Vec::new(),
+            jit: Jit::Auto,
             handlers: HashMap::new(),
         }
     }

@@ -54,7 +54,9 @@ pub use stats::{Stats, TenantStats};
 pub use ticket::Ticket;
 pub use worker::Call;
 
+use crate::backend::cpu::ProgramCode;
 use crate::backend::serve::Started;
+use crate::executor::Jit;
 use crate::graph::Graph;
 use client::Post;
 use in_flight::InFlight;
@@ -93,6 +95,9 @@ struct Shared {
     notify: Notify,
     graph: Arc<Graph>,
     programs: Vec<Program>,
+    /// Machine code of each program, for one thread.
+    codes: Vec<Arc<ProgramCode>>,
+    jit: Jit,
     handlers: HashMap<u32, Arc<Handler>>,
     slot_budget: Duration,
     workers: u32,
@@ -139,6 +144,9 @@ impl Shared {
             On::Threads => None,
             On::Gpu { .. } | On::Blocks => Some(Posts::new(layout.slots())?),
         };
+        let programs = config.programs.iter();
+        let code = |served: &Program| ProgramCode::of(&served.program, [&*graph], 1);
+        let codes = programs.map(|served| Arc::new(code(served))).collect();
         Ok(Self {
             words,
             layout,
@@ -148,6 +156,8 @@ impl Shared {
             notify: Notify::default(),
             graph,
             programs: config.programs,
+            codes,
+            jit: config.jit,
             handlers: config.handlers,
             slot_budget: config.slot_budget,
             workers,

@@ -40,9 +40,11 @@ impl<'s> Programs<'s> {
         if place.is_none() {
             let one = Some(NonZeroUsize::MIN);
             let session = CpuSession::open(&self.shared.graph, one, RunLimits::default());
-            let mut session = session.map_err(|error| outcome_of(number, &error))?;
+            let session = session.map_err(|error| outcome_of(number, &error))?;
+            let mut session = session.with_jit(self.shared.jit);
             let loaded = session.load(&program.program);
             loaded.map_err(|error| outcome_of(number, &error))?;
+            session.share_code(self.shared.codes.get(at).ok_or(unknown)?);
             *place = Some(session);
         }
         let session = place.as_mut().ok_or(unknown)?;

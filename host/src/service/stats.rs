@@ -1,6 +1,7 @@
 //! Statistics of a service.
 
 use super::Shared;
+use crate::backend::CodeReport;
 use seawall_core::abi::ring::{Kind, TenantRecord};
 use serde::Serialize;
 use std::sync::atomic::Ordering;
@@ -49,6 +50,9 @@ pub struct Stats {
     pub kinds: [[u32; 2]; Kind::COUNT],
     /// Counters of each tenant, from number 1 on.
     pub tenants: Vec<TenantStats>,
+    /// How waves of code of all programs run now; `None` without any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<CodeReport>,
 }
 
 /// Counters of a tenant.
@@ -107,5 +111,20 @@ pub(super) fn of(shared: &Shared) -> Stats {
         checksum: control.checksum,
         kinds: control.kinds.map(|kind| [kind.done, kind.faults]),
         tenants: tenants.map(TenantStats::from).collect(),
+        code: code(shared),
     }
+}
+
+/// How waves of code run.
+fn code(shared: &Shared) -> Option<CodeReport> {
+    let reports = shared.codes.iter().map(|code| code.report(shared.jit));
+    let report = reports.reduce(CodeReport::and)?;
+    let report = match shared.posts {
+        Some(_) => CodeReport {
+            reason: Some("blocks that serve interpret".to_owned()),
+            ..report
+        },
+        None => report,
+    };
+    Some(report).filter(|report| report.waves > 0)
 }

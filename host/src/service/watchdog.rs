@@ -18,6 +18,8 @@ const AGEING_SOONER: u32 = 4;
 /// Counters at the last poll.
 pub(super) struct Seen {
     control: ControlBlock,
+    /// Runs of each program.
+    runs: Vec<u32>,
 }
 
 /// The watchdog's thread.
@@ -38,6 +40,7 @@ impl Seen {
     pub(super) fn of(shared: &Shared) -> Self {
         Self {
             control: shared.ring().control(),
+            runs: runs(shared),
         }
     }
 
@@ -85,7 +88,9 @@ impl Seen {
         let Ok(plan) = plan else {
             return;
         };
-        let favourite = hot.filter(|_| plan.promote_hot_opcodes && shared.workers > 1);
+        let promoted = hot.filter(|_| plan.promote_hot_opcodes);
+        self.promote(shared, promoted.map(|(kind, _)| kind));
+        let favourite = promoted.filter(|_| shared.workers > 1);
         let favourite = favourite.map_or(0, |(kind, _)| kind as u32 + 1);
         let ageing = if plan.age_priority_work {
             AGEING_SOONER
@@ -102,6 +107,26 @@ impl Seen {
             shared.notify.ring();
         }
     }
+
+    /// Has the program compiled that ran most often since the last poll, if `hot` is work of
+    /// programs.
+    fn promote(&mut self, shared: &Shared, hot: Option<Kind>) {
+        let before = std::mem::replace(&mut self.runs, runs(shared));
+        if !matches!(hot, Some(Kind::RunProgram | Kind::User)) {
+            return;
+        }
+        let since = self.runs.iter().zip(before);
+        let since = since.map(|(now, before)| now.wrapping_sub(before));
+        let codes = shared.codes.iter().zip(since);
+        if let Some((code, 1..)) = codes.max_by_key(|(_, runs)| *runs) {
+            code.promote();
+        }
+    }
+}
+
+/// Runs of each program so far.
+fn runs(shared: &Shared) -> Vec<u32> {
+    shared.codes.iter().map(|code| code.runs()).collect()
 }
 
 /// Kind that made up more than half of the workers' work between two polls, and how often it ended.

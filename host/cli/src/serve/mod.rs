@@ -33,6 +33,7 @@ use super::numbers::seconds;
 use super::numbers::thread_count;
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
+use crate::names::JitName;
 use crate::reading::READING;
 use modules::Modules;
 use post::Poster;
@@ -156,6 +157,16 @@ pub(super) struct ServeArgs {
     /// Worker threads, or blocks of a GPU; as many as the machine runs at once when not given.
     #[arg(long, value_name = "N", value_parser = thread_count, help_heading = "Machine")]
     threads: Option<NonZeroUsize>,
+    /// How code of programs runs on CPU threads; blocks of a GPU interpret.
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "NAME",
+        help_heading = "Machine",
+        hide_short_help = true
+    )]
+    jit: JitName,
     #[command(flatten)]
     weights: WeightArgs,
     #[command(flatten)]
@@ -361,6 +372,7 @@ fn config(args: &ServeArgs, programs: &Programs) -> Config {
         slots: [(clients * OPEN) as u32; 5],
         tenants: vec![tenant; clients],
         programs: programs.of_service.clone(),
+        jit: args.jit.0,
         ..Config::default()
     }
 }

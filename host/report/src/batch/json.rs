@@ -11,7 +11,7 @@ use crate::head::Head;
 use crate::taken;
 use crate::weights::WeightsReport;
 use seawall::analysis::Answer;
-use seawall::backend::HostWork;
+use seawall::backend::{CodeReport, HostWork};
 use seawall::batch::{BatchOutcome, GraphOutcome};
 use seawall::outcome::{Dropped, PlanCounters, Rounds, SessionReport, Taken, Times};
 
@@ -42,6 +42,8 @@ struct Report<'a> {
     totals: Answer,
     #[serde(flatten)]
     host: HostWork,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'a CodeReport>,
 }
 
 #[derive(Serialize)]
@@ -133,6 +135,7 @@ pub fn write(outcome: &BatchOutcome, out: &mut dyn Write) -> io::Result<()> {
         check_tolerance: outcome.check_tolerance(),
         totals: Answer::totals(outcome.answers()),
         host: outcome.host,
+        code: outcome.code.as_ref(),
         results: outcome.graphs.iter().map(GraphReport::of).collect(),
     };
     serde_json::to_writer(&mut *out, &report)?;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use crate::code;
 use crate::head::Head;
 use crate::head::row;
 use crate::taken;
@@ -55,6 +56,9 @@ pub fn write(outcome: &BatchOutcome, shown: Shown, out: &mut dyn Write) -> io::R
         return row(out, "time", &time(&outcome.times, outcome.repeat));
     }
     row(out, "workers", &workers(outcome))?;
+    if let Some(report) = &outcome.code {
+        row(out, "code", &code::described(report))?;
+    }
     row(out, "memory", &memory(outcome))?;
     row(out, "host", &host(&outcome.host))?;
     row(out, "checksum", &format!("{:016x}", outcome.checksum()))?;

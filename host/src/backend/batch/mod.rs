@@ -14,7 +14,7 @@ pub(crate) use pack::Pack;
 pub(crate) use place::BatchLimits;
 
 use super::overflow::{self, Overflowing};
-use super::{BackendError, Canceller, DeviceInfo, HostWork, SessionWork};
+use super::{BackendError, Canceller, CodeReport, DeviceInfo, HostWork, SessionWork};
 use crate::Cause;
 use crate::graph::Graph;
 use crate::own::OwnWaves;
@@ -52,6 +52,18 @@ pub struct BatchStats {
     /// The control block of every graph after the run, in the order of the
     /// jobs.
     pub controls: Vec<ControlRecord>,
+    /// How waves of code of all programs ran, if they have some.
+    pub code: Option<CodeReport>,
+}
+
+/// Time from a graph's first wave to its last on the worker that ran it, nanoseconds.
+pub(crate) const fn took_ns(control: &ControlRecord) -> u64 {
+    clock(control.ended_ns).saturating_sub(clock(control.started_ns))
+}
+
+/// A time of a control block.
+pub(crate) const fn clock([low, high]: [u32; 2]) -> u64 {
+    low as u64 | (high as u64) << 32
 }
 
 /// A packed batch on one machine.

@@ -14,13 +14,16 @@ use super::place::{
     table,
 };
 use super::{BatchError, BatchStats, Job};
+use crate::backend::code::interpreted;
 use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
 use crate::backend::{BackendError, HostWork, NamedWaves, fault, resident_digest};
 use crate::executor::Executor;
 use crate::graph::Graph;
+use crate::program::EncodedProgram;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 use seawall_core::abi::batch::{BatchRecord, BatchState, GRAPHS_MAX};
+use seawall_core::abi::code::Instruction;
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::tiles::TileTable;
@@ -48,6 +51,8 @@ pub(crate) struct Pack {
     machine: (Executor, u32),
     launches: u64,
     digests: u64,
+    /// The table of code of all programs, and the number of its instructions.
+    code: (u64, u32),
     io: Range<u64>,
     state: u64,
     controls: u64,
@@ -74,6 +79,8 @@ impl Pack {
         let launches = cursor.take(table::<LaunchRecord>(jobs.len()));
         let digests = cursor.take(table::<u64>(jobs.len()));
         let (tables, users) = share_tables(jobs, &mut cursor)?;
+        let instructions: usize = tables.iter().map(|tables| tables.program.code.len()).sum();
+        let code = cursor.take(table::<Instruction>(instructions));
         let mut places = place_graphs(jobs, &users, &mut cursor);
         let io_start = cursor.0;
         for place in &mut places {
@@ -94,6 +101,7 @@ impl Pack {
             machine: space.machine,
             launches,
             digests,
+            code: (code, instructions as u32),
             io,
             state,
             controls,
@@ -119,6 +127,20 @@ impl Pack {
     )]
     pub(crate) const fn controls_start(&self) -> u64 {
         self.controls
+    }
+
+    /// The distinct programs, in the order of the places of their tables.
+    pub(super) fn tables(&self) -> &[Tables] {
+        &self.tables
+    }
+
+    /// The number of the program of each job.
+    pub(super) fn users(&self) -> impl Iterator<Item = usize> {
+        self.places.iter().map(|place| place.tables)
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &EncodedProgram> {
+        self.tables.iter().map(|tables| &*tables.program)
     }
 
     /// Size of the whole block, bytes.
@@ -175,9 +197,10 @@ impl Pack {
         piece.put(0, std::slice::from_ref(&record));
         for tables in &self.tables {
             piece.put(tables.group_table, &tables.program.groups);
-            piece.put(tables.wave_table, &tables.program.waves);
+            piece.put(tables.wave_table, &tables.waves);
             piece.put(tables.register_table, &tables.registers);
-            piece.put(tables.code_table, &tables.program.code);
+            let code = self.code.0 + table::<Instruction>(tables.first_code as usize);
+            piece.put(code, &tables.program.code);
         }
     }
 
@@ -231,7 +254,7 @@ impl Pack {
                 groups: base + tables.group_table,
                 waves: base + tables.wave_table,
                 registers: base + tables.register_table,
-                code: base + tables.code_table,
+                code: base + self.code.0,
             },
             arena: base + place.arena,
             inputs: base + place.io,
@@ -240,7 +263,10 @@ impl Pack {
             // A batch takes all available memory, to run more graphs at once.
             memory_pressure_bps: 0,
         };
-        launch_record(program, GraphSize::of(graph), &at, self.time_budget_ns)
+        LaunchRecord {
+            code: self.code.1,
+            ..launch_record(program, GraphSize::of(graph), &at, self.time_budget_ns)
+        }
     }
 
     /// Appends to each of `results` what `bytes`, which lie from byte `start` of the block on, hold
@@ -306,6 +332,7 @@ impl Pack {
         Ok(BatchStats {
             run_ns,
             host,
+            code: interpreted(self.programs(), "batches on a GPU interpret"),
             controls: self.controls(zeroed)?,
         })
     }

@@ -10,13 +10,18 @@ use crate::executor::Executor;
 use crate::graph::Csr;
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::code::Instruction;
-use seawall_core::abi::program::{GroupRecord, Region, RegisterRecord, WaveRecord};
+use seawall_core::abi::program::{
+    EachRecord, GroupRecord, Opcode, Region, RegisterRecord, WaveRecord,
+};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Alignment of every part, bytes: that of registers.
 const ALIGN: u64 = 256;
+
+/// Most instructions of a batch: kernels count their words.
+const CODE_MAX: u32 = 1 << 28;
 
 /// Limits of the machine.
 #[derive(Clone, Copy, Debug)]
@@ -36,10 +41,13 @@ pub(crate) struct BatchLimits {
 pub(super) struct Tables {
     pub(super) program: Arc<EncodedProgram>,
     pub(super) registers: Vec<RegisterRecord>,
+    /// Those of the program, whose code lies in the batch's table.
+    pub(super) waves: Vec<WaveRecord>,
+    /// Its first instruction there.
+    pub(super) first_code: u32,
     pub(super) group_table: u64,
     pub(super) wave_table: u64,
     pub(super) register_table: u64,
-    pub(super) code_table: u64,
     pub(super) result: Range<u64>,
     pub(super) io_bytes: u64,
 }
@@ -96,15 +104,17 @@ pub(super) fn share_tables(
     cursor: &mut Cursor,
 ) -> Result<(Vec<Tables>, Vec<usize>), BatchError> {
     let mut known: HashMap<(*const EncodedProgram, RegisterId), usize> = HashMap::new();
-    let mut tables = Vec::new();
+    let mut tables: Vec<Tables> = Vec::new();
     let mut users = Vec::with_capacity(jobs.len());
+    let mut instructions = 0_u32;
     for (index, job) in jobs.iter().enumerate() {
         let of_job = |source| BatchError::Job { index, source };
         let key = (Arc::as_ptr(&job.program), job.result);
         let number = match known.get(&key) {
             Some(number) => *number,
             None => {
-                tables.push(tables_of(job, cursor).map_err(of_job)?);
+                tables.push(tables_of(job, instructions, cursor).map_err(of_job)?);
+                instructions = with_code_of(&job.program, instructions)?;
                 known.insert(key, tables.len() - 1);
                 tables.len() - 1
             }
@@ -121,8 +131,39 @@ fn check_job(job: &Job<'_>) -> Result<(), BackendError> {
     fit::check_inputs(job.program.input_bytes, &job.inputs)
 }
 
-/// Places a program's tables, with its result register after the inputs.
-fn tables_of(job: &Job<'_>, cursor: &mut Cursor) -> Result<Tables, BackendError> {
+/// Instructions of a batch with those of one more program.
+fn with_code_of(program: &EncodedProgram, instructions: u32) -> Result<u32, BackendError> {
+    let all = program.code.len().saturating_add(instructions as usize);
+    match u32::try_from(all) {
+        Ok(all) if all <= CODE_MAX => Ok(all),
+        _ => Err(BackendError::OutOfMemory {
+            what: "the code of a batch",
+            needed: table::<Instruction>(all),
+            available: table::<Instruction>(CODE_MAX as usize),
+        }),
+    }
+}
+
+/// Waves of a program, with their code from instruction `first` of the table on.
+fn with_code_from(first: u32, waves: &[WaveRecord]) -> Vec<WaveRecord> {
+    let moved = |wave: &WaveRecord| {
+        let mut wave = *wave;
+        if wave.opcode == Opcode::Each as u32 {
+            let record = EachRecord::from_parameters(wave.parameters);
+            let record = EachRecord {
+                first: record.first.saturating_add(first),
+                ..record
+            };
+            wave.parameters = record.to_parameters();
+        }
+        wave
+    };
+    waves.iter().map(moved).collect()
+}
+
+/// Places a program's tables, with its result register after the inputs, and its code from
+/// instruction `first_code` of the batch on.
+fn tables_of(job: &Job<'_>, first_code: u32, cursor: &mut Cursor) -> Result<Tables, BackendError> {
     let program = &job.program;
     fit::check_tables(program)?;
     let mut registers = program.registers.clone();
@@ -139,7 +180,8 @@ fn tables_of(job: &Job<'_>, cursor: &mut Cursor) -> Result<Tables, BackendError>
         group_table: cursor.take(table::<GroupRecord>(program.groups.len())),
         wave_table: cursor.take(table::<WaveRecord>(program.waves.len())),
         register_table: cursor.take(table::<RegisterRecord>(registers.len())),
-        code_table: cursor.take(table::<Instruction>(program.code.len())),
+        waves: with_code_from(first_code, &program.waves),
+        first_code,
         program: Arc::clone(program),
         registers,
         result,

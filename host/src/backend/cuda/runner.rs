@@ -10,6 +10,7 @@ use super::running::Running;
 use super::shape::RequestedShape;
 use super::stream::Stream;
 use super::{CudaOptions, Executor};
+use crate::backend::code::interpreted;
 use crate::backend::{BackendError, CodeReport};
 use crate::graph::Graph;
 use crate::program::encoded::EncodedProgram;
@@ -78,6 +79,17 @@ impl Runner {
             Self::Mega(mega) => mega.code_report(),
             Self::Launches(_) | Self::Graph(_) => None,
         }
+    }
+
+    /// The report of the loaded program, if it has waves of code and no kernel can have their
+    /// machine code.
+    pub(super) fn interpreted(&self, program: &EncodedProgram) -> Option<CodeReport> {
+        let reason = match self {
+            Self::Mega(_) => "the kernel runs other waves beside code",
+            Self::Launches(_) => "launches interpret",
+            Self::Graph(_) => "graphs of launches interpret",
+        };
+        interpreted([program], reason)
     }
 
     /// Builds the launches of `loaded`.

@@ -18,8 +18,8 @@ use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
 use crate::backend::{
-    BackendError, Canceller, DeviceInfo, RunLimits, RunStats, Session, SessionMemory, SessionWork,
-    Trace, fit, overflow,
+    BackendError, Canceller, CodeReport, DeviceInfo, RunLimits, RunStats, Session, SessionMemory,
+    SessionWork, Trace, fit, overflow,
 };
 use crate::graph::Graph;
 use crate::program::encoded::{EncodedProgram, GraphNeeds, RegisterId};
@@ -41,6 +41,8 @@ const HELD_WORDS: u32 = TILE_SLOTS;
 #[derive(Debug)]
 pub struct CudaSession<'g> {
     runner: Runner,
+    /// The report of a program of code whose kernel interprets.
+    interpreted: Option<CodeReport>,
     copies: Option<Copies>,
     program: Option<Loaded>,
     graph: ResidentGraph<'g>,
@@ -110,6 +112,7 @@ impl<'g> CudaSession<'g> {
         let limits = options.limits;
         Ok(Self {
             runner,
+            interpreted: None,
             copies: None,
             program: None,
             graph,
@@ -159,6 +162,7 @@ impl<'g> CudaSession<'g> {
             self.graph.measure_rows();
         }
         self.runner.choose(program, self.graph.graph())?;
+        self.interpreted = self.runner.interpreted(program);
         let mut slots = self.make_tiles(program.needs)?;
         let held = self
             .space_for_rows(program)?
@@ -274,6 +278,7 @@ impl<'g> CudaSession<'g> {
         }
         let run_ns = start.ns_until(end)?;
         let code = self.runner.code_report();
+        let code = code.or_else(|| self.interpreted.clone());
         self.runner.ran(run_ns);
         Ok(RunStats {
             code,

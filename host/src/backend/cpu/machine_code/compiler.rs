@@ -2,7 +2,7 @@
 
 use super::Tier;
 use crate::backend::CodeReport;
-use crate::program::EncodedProgram;
+use crate::backend::code::{CodeTables, asked, code_waves};
 use crate::spans;
 use crate::units::elapsed_ns;
 use seawall_core::abi::code::Instruction;
@@ -34,30 +34,28 @@ pub(super) struct Compiler {
     made: OnceLock<Result<Made, JitError>>,
     /// Whether somebody makes it, or has.
     is_begun: AtomicBool,
-    /// The start of the present run.
-    since: Mutex<Instant>,
+    /// The time at which a wave of the present run was first interpreted.
+    since: Mutex<Option<Instant>>,
     /// Time after which a run asks for machine code, nanoseconds.
     after_ns: u64,
     this: Weak<Tier>,
 }
 
-/// The tier of a program without machine code so far.
-pub(super) fn tier(
-    program: &EncodedProgram,
-    (asked, is_alone): (Vec<CodeWave>, bool),
-    after_ns: u64,
-) -> Arc<Tier> {
+/// The tier of a program without machine code so far, for which a run asks after `after_ns`.
+pub(super) fn tier(tables: CodeTables<'_>, after_ns: u64) -> Arc<Tier> {
+    let program = tables.program;
+    let waves = code_waves(program);
     Arc::new_cyclic(|this| Tier {
         waves: CompiledWaves::new(missing),
         compiler: Compiler {
             nodes: program.nodes,
-            registers: program.registers.clone(),
+            registers: tables.registers.to_vec(),
             code: program.code.clone(),
-            asked,
-            is_alone,
+            asked: waves.iter().map(|(_, wave)| asked(wave)).collect(),
+            is_alone: tables.is_alone,
             made: OnceLock::new(),
             is_begun: AtomicBool::new(false),
-            since: Mutex::new(Instant::now()),
+            since: Mutex::new(None),
             after_ns,
             this: Weak::clone(this),
         },
@@ -75,25 +73,22 @@ unsafe fn missing(waves: *const CompiledWaves) {
     if compiler.is_begun.load(Ordering::Relaxed) || compiler.lasted_ns() < compiler.after_ns {
         return;
     }
-    let Some(tier) = compiler.this.upgrade() else {
-        return;
-    };
-    if compiler.is_begun.swap(true, Ordering::Relaxed) {
-        return;
-    }
-    // Without a thread, runs go on interpreted.
-    let builder = std::thread::Builder::new().name("seawall-jit".to_owned());
-    let _ = builder.spawn(move || tier.make(true));
+    tier.compile_beside();
 }
 
 impl Compiler {
-    /// Notes the start of a run.
-    pub(super) fn begin(&self) {
-        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    /// The waves that have machine code so far.
+    pub(super) fn made(&self) -> &[CompiledWave] {
+        match self.made.get() {
+            Some(Ok(made)) => &made.waves,
+            _ => &[],
+        }
     }
 
+    /// Time for which the present run has interpreted.
     fn lasted_ns(&self) -> u64 {
-        elapsed_ns(*self.since.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
+        elapsed_ns(*since.get_or_insert_with(Instant::now))
     }
 
     fn make(&self, is_beside: bool) -> Result<Made, JitError> {
@@ -117,28 +112,6 @@ impl Compiler {
             is_beside,
         })
     }
-
-    /// How waves run at present.
-    pub(super) fn report(&self) -> CodeReport {
-        match self.made.get() {
-            None => CodeReport {
-                reason: Some("too little work".to_owned()),
-                ..CodeReport::default()
-            },
-            Some(Err(error)) => CodeReport {
-                reason: Some(error.to_string()),
-                ..CodeReport::default()
-            },
-            Some(Ok(made)) => CodeReport {
-                waves: 0,
-                compiled: self.asked.iter().filter(|wave| made.has(wave)).count() as u32,
-                compile_ns: made.compile_ns,
-                bytes: made.compiled.bytes() as u64,
-                is_beside: made.is_beside,
-                reason: made.compiled.refused().map(ToString::to_string),
-            },
-        }
-    }
 }
 
 impl Made {
@@ -149,6 +122,42 @@ impl Made {
 }
 
 impl Tier {
+    /// Notes the start of a run.
+    pub(super) fn begin(&self) {
+        let since = self.compiler.since.lock();
+        *since.unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// How waves run, once that is known.
+    pub(super) fn report(&self) -> Option<CodeReport> {
+        let compiler = &self.compiler;
+        Some(match compiler.made.get()? {
+            Err(error) => CodeReport::interpreted(error),
+            Ok(made) => CodeReport {
+                waves: 0,
+                compiled: compiler.asked.iter().filter(|wave| made.has(wave)).count() as u32,
+                compile_ns: made.compile_ns,
+                bytes: made.compiled.bytes() as u64,
+                is_beside: made.is_beside,
+                reason: made.compiled.refused().map(ToString::to_string),
+            },
+        })
+    }
+
+    /// Makes the machine code on a thread of its own, unless somebody does or has.
+    pub(super) fn compile_beside(&self) {
+        let compiler = &self.compiler;
+        let Some(tier) = compiler.this.upgrade() else {
+            return;
+        };
+        if compiler.is_begun.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        // Without a thread, runs go on interpreted.
+        let builder = std::thread::Builder::new().name("seawall-jit".to_owned());
+        let _ = builder.spawn(move || tier.make(true));
+    }
+
     /// Makes the machine code, unless somebody does or has.
     pub(super) fn compile(&self) {
         if !self.compiler.is_begun.swap(true, Ordering::Relaxed) {
