@@ -25,7 +25,7 @@ pub mod collectives;
 pub mod operators;
 pub mod algorithms;
 #[cfg(not(target_arch = "nvptx64"))]
-pub mod sequential;
+pub mod cpu;
 pub mod own;
 pub mod scheduler;
 pub mod resident;

@@ -81,7 +81,7 @@ pub(super) fn run_wave<G: Grid, S: WaveSet>(
     }
     #[cfg(not(target_arch = "nvptx64"))]
     if S::FAMILIES & family::SEQUENTIAL != 0 && opcode == Opcode::Sequential {
-        return crate::sequential::run_sequential(cx, wave);
+        return crate::cpu::sequential::run_sequential(cx, wave);
     }
     if opcode == Opcode::Stall {
         return stall::run_stall(cx, wave.parameter(grid, 0));

@@ -33,13 +33,12 @@ use super::numbers::seconds;
 use super::numbers::thread_count;
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
-use crate::names::JitName;
 use crate::reading::READING;
 use modules::Modules;
 use post::Poster;
 use programs::Programs;
 use seawall::backend::cpu::available_threads;
-use seawall::executor::{Executor, Machine};
+use seawall::executor::{Executor, Jit, Machine};
 use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 use seawall::service::{BLOCKS, Client, Config, On, Service, Tenant};
 use seawall_modules::{ModuleError, flow as analysis};
@@ -166,7 +165,7 @@ pub(super) struct ServeArgs {
         help_heading = "Machine",
         hide_short_help = true
     )]
-    jit: JitName,
+    jit: Jit,
     #[command(flatten)]
     weights: WeightArgs,
     #[command(flatten)]
@@ -372,7 +371,7 @@ fn config(args: &ServeArgs, programs: &Programs) -> Config {
         slots: [(clients * OPEN) as u32; 5],
         tenants: vec![tenant; clients],
         programs: programs.of_service.clone(),
-        jit: args.jit.0,
+        jit: args.jit,
         ..Config::default()
     }
 }

@@ -5,7 +5,7 @@
 //! many edges come first, which takes few colours. The colouring only depends on the priorities.
 //!
 //! With few CPU threads one of them colours the nodes in that order, each once
-//! (`seawall_device::sequential`). On a GPU and on many threads a program of code works in rounds.
+//! (`seawall_device::cpu::sequential`). On a GPU and on many threads a program of code works in rounds.
 //!
 //! A node that gets its colour notifies the neighbours that wait for it, and lists those that wait
 //! for none any more. So edges are visited about twice, however many rounds there are. Lists take

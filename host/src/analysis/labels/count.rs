@@ -6,7 +6,7 @@ use crate::graph::{Graph, WeightKind};
 use crate::program::{
     Edge, Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
-use seawall_device::sequential::units_in_one;
+use seawall_device::cpu::sequential::units_in_one;
 
 /// The amount that an edge counts.
 #[derive(Clone, Copy)]

@@ -32,7 +32,7 @@
 //!
 //! # Work
 //!
-//! With few CPU threads, one of them runs the stable rule (`seawall_device::sequential`), which
+//! With few CPU threads, one of them runs the stable rule (`seawall_device::cpu::sequential`), which
 //! counts in an array with a sum for each label. On a GPU and on many threads, and for the rule of
 //! LDBC, a program of code does the same rounds.
 //!

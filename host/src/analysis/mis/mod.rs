@@ -8,7 +8,7 @@
 //! priorities.
 //!
 //! With few CPU threads one of them decides the nodes in that order, each once
-//! (`seawall_device::sequential`), which is the same set. On a GPU and on many threads a program of
+//! (`seawall_device::cpu::sequential`), which is the same set. On a GPU and on many threads a program of
 //! code works in rounds.
 //!
 //! A round visits the nodes that are undecided: it lists those of the next one. Lists take turns,
