@@ -4,30 +4,36 @@
 /// Installs the handling.
 ///
 /// A thread waits for the signals, removes unfinished files, and ends the process as the signal
-/// would have. If the system starts no more threads, a signal ends the process at once.
+/// would have. It waits already when this returns, so no file is started before. If the system
+/// starts no more threads, a signal ends the process at once.
 #[cfg(unix)]
 pub(super) fn watch() {
     use signal_hook::consts::signal::SIGXFSZ;
     use std::sync::Arc;
     use std::sync::atomic::AtomicBool;
+    use std::sync::mpsc;
     // With a handler, a write past the file size limit is an error instead of a signal.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
+    let (ready, registered) = mpsc::channel();
     let _ = std::thread::Builder::new()
         .name("seawall-signals".to_owned())
-        .spawn(wait);
+        .spawn(move || wait(ready));
+    // Fails at once where no thread started, or it could not register.
+    let _ = registered.recv();
 }
 
 #[cfg(not(unix))]
 pub(super) fn watch() {}
 
 #[cfg(unix)]
-fn wait() {
+fn wait(ready: std::sync::mpsc::Sender<()>) {
     use seawall::graph::file::remove_temporary_files;
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
     let Ok(mut signals) = Signals::new(ends()) else {
         return;
     };
+    let _ = ready.send(());
     if let Some(signal) = signals.forever().next() {
         remove_temporary_files();
         let _ = emulate_default_handler(signal);
