@@ -439,7 +439,7 @@ fn labels_on_ranks(
     })
 }
 
-/// Whichever meeting a rank is lost in, all others name it, and nothing hangs.
+/// All others name a rank that is lost, whatever the meeting, and nothing hangs.
 #[test]
 fn a_lost_rank_of_a_program_is_named_by_all_others() {
     for calls in [0, 1, 2, 3, 9, 10, 11, 12] {

@@ -126,7 +126,7 @@ impl Hubs {
     }
 }
 
-/// What a source reaches, for the search of a way.
+/// Values that a source reaches, for the search of a way.
 pub(super) trait Reached {
     /// Whether data of the source begins at a value.
     fn is_seed(&self, value: u32) -> bool;

@@ -14,7 +14,7 @@ pub(super) const SOURCES_MOST: usize = 64;
 /// Most inputs of a function whose bits are not shared.
 const INPUTS_MOST: u32 = 63;
 
-/// What some sources reach.
+/// Values that some sources reach.
 pub(super) struct Wide<'a> {
     /// Inputs that values depend on.
     summaries: &'a [u64],
@@ -158,7 +158,7 @@ impl<'a> Wide<'a> {
         inputs_of(self.at(node, own), 64)
     }
 
-    /// What one of the sources reaches. Costs a pass over all values the first time.
+    /// Values that one of the sources reaches. Costs a pass over all values the first time.
     pub(super) fn one(&mut self, source: usize) -> One<'_> {
         if self.reached.is_empty() {
             let whole = self.fallen.whole;
@@ -172,7 +172,7 @@ impl<'a> Wide<'a> {
     }
 }
 
-/// What one of several sources reaches.
+/// Values that one of several sources reaches.
 pub(super) struct One<'a> {
     wide: &'a Wide<'a>,
     source: usize,

@@ -211,7 +211,7 @@ struct Loops {
 }
 
 impl Loops {
-    /// The loops of a body. One whose blocks go on behind its last edge back has those as well.
+    /// The loops of a body. One whose blocks go on after its last edge back has those as well.
     fn of(body: &Body) -> Self {
         // The last block of the loop that begins at each.
         let mut last = vec![0; 0];

@@ -286,7 +286,7 @@ impl BatchCode {
     }
 }
 
-/// What decides on machine code of each program of `pack`. A thread that compiles runs no graph.
+/// The choice of machine code for each program of `pack`. A thread that compiles runs no graph.
 fn codes_of(jobs: &[Job<'_>], pack: &Pack) -> Vec<ProgramCode> {
     let mut graphs = vec![Vec::new(); pack.tables().len()];
     for (program, job) in pack.users().zip(jobs) {

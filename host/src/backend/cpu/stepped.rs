@@ -365,7 +365,7 @@ impl StageLauncher for Running<'_, '_> {
         self.launch(Kernel::Again(stage.wave_index))
     }
 
-    /// Which is so on all devices or on none: the condition is the same word on each.
+    /// This is so on all devices or on none: the condition is the same word on each.
     fn goes_on(&mut self, stage: &LoopStage) -> Result<bool, BackendError> {
         let (started, limits) = (self.started, self.session.limits);
         let (_, first) = &self.session.loaded()?[0];
