@@ -132,16 +132,6 @@ impl Counter {
         body.each("passes so far", Over::Count(1), |one| {
             one.store(self.before, one.load(self.pass));
         });
-        body.each("all edges are left", over, |node| {
-            let is_known = match self.starts_even {
-                true => node.at(round, 0).is_zero(),
-                false => node.constant(0_u32),
-            };
-            let none = self.amount.constant(node, 0);
-            node.store(self.most, none);
-            node.store(self.best, 0);
-            node.store(self.left, is_known.select(none, self.all(node)));
-        });
         if self.starts_even {
             body.each("labels count 1", over, |node| {
                 node.only(node.at(round, 0).is_zero());
@@ -152,8 +142,31 @@ impl Counter {
                 });
                 node.store(self.best, best);
                 node.store(self.most, best.differs(0));
+                node.store(self.left, 0);
             });
         }
+        body.each("count own label", over, |node| {
+            if self.starts_even {
+                node.only(node.at(round, 0).differs(0));
+            }
+            let own = node.load(self.labels);
+            let found = node.gather(Edges::Out, Join::Sum, |edge| {
+                self.only_proper(edge);
+                edge.only(edge.there(self.labels).equals(own));
+                self.amount.at(edge)
+            });
+            let none = self.amount.constant(node, 0);
+            let is_none = found.equals(none);
+            node.store(self.most, found);
+            node.store(self.best, is_none.select(0, self.key(own, own)));
+            let rest = self.all(node) - found;
+            let is_decided = match self.rule {
+                LabelRule::Ldbc => rest.below(found),
+                // A tie is the own label's.
+                LabelRule::Stable => rest.at_most(found),
+            };
+            node.store(self.left, is_decided.select(none, rest));
+        });
         body.fixpoint("count", Question::UNLIMITED, |body| self.pass(body, over));
     }
 
@@ -187,7 +200,8 @@ impl Counter {
         }
     }
 
-    /// A pass: remaining labels claim cells, and labels that got theirs are counted.
+    /// A pass: remaining labels but a node's own, which is counted, claim cells, and labels that got
+    /// theirs are counted.
     fn pass(self, body: &mut ProgramBuilder, over: Over) {
         let Self {
             labels,
@@ -209,13 +223,17 @@ impl Counter {
         body.each("claim", over, |node| {
             none(node);
             let row = Row::of(node, pass);
-            let before = node.at(before, 0);
+            let (before, own) = (node.at(before, 0), node.load(labels));
             node.each_edge(Edges::Out, |edge| {
                 edge.scatter(sums, edge.number(), Join::Min, amount.constant(*edge, 0));
                 edge.only(edge.at(done, edge.number()).at_most(before));
                 self.only_proper(edge);
                 let label = edge.there(labels);
-                edge.scatter(claims, row.cell(label), Join::Min, label);
+                edge.only(label.differs(own));
+                let cell = row.cell(label);
+                // A load is cheaper than an atomic change, and many edges may lead to one label.
+                edge.only(edge.latest(claims, cell).above(label));
+                edge.scatter(claims, cell, Join::Min, label);
             });
         });
         body.each("count", over, |node| {

@@ -37,11 +37,12 @@
 //! LDBC, a program of code does the same rounds.
 //!
 //! A round reads the rows of nodes that had to wait in the round before, or of which a neighbour
-//! changed: O(their edges) expected, in a few passes. Labels of a row are counted in a table as
-//! long as the row. In each pass the labels that are not counted yet claim cells by a hash, and the
-//! least in each cell is counted there: three sweeps a pass. A node is done once no remaining label
-//! can be more frequent than the best one. In the first round all labels differ: each counts 1 where
-//! no edges are parallel, and nothing is counted.
+//! changed: O(their edges) expected. A sweep counts each node's own label, which is the best one of
+//! most rows in later rounds. Other labels of a row are counted in a table as long as the row, in a
+//! few passes: the labels that are not counted yet claim cells by a hash, and the least in each cell
+//! is counted there, in three sweeps. A node is done once no remaining label can be more frequent
+//! than the best one. In the first round all labels differ: each counts 1 where no edges are
+//! parallel, and nothing is counted.
 
 mod count;
 pub(super) mod oracle;
