@@ -190,13 +190,10 @@ unsafe impl<M: Model> Grid for Lane<'_, M> {
         fn warp_sum(self, value: u32) -> u32;
         fn warp_max(self, value: u32) -> u32;
         fn warp_min(self, value: u32) -> u32;
-        @unsafe fn shared_load4(self, at: u32) -> [u32; 4];
         @unsafe fn shared_add(self, at: u32, value: u32) -> u32;
         @unsafe fn shared_look(self, at: u32) -> u32;
         @unsafe fn shared_show(self, at: u32, value: u32);
         fn extra_words(self) -> u32;
-        @unsafe fn extra_load(self, at: u32) -> u32;
-        @unsafe fn extra_store(self, at: u32, value: u32);
         @unsafe fn extra_add(self, at: u32, value: u32) -> u32;
         fn place(self, extra: bool, at: u32) -> u32;
         @unsafe fn place_load(self, place: u32) -> u32;

@@ -179,8 +179,6 @@ pub mod needs {
     pub const WEIGHTS: u32 = 2;
     /// Space for results of all items, see [`Op::Fold`].
     pub const FOLDS: u32 = 4;
-    /// Space for values of lists, see [`Op::Append`].
-    pub const LISTS: u32 = 8;
     /// Weights of incoming edges.
     pub const INCOMING_WEIGHTS: u32 = 16;
 
@@ -211,7 +209,6 @@ pub mod needs {
                 Edges::In => INCOMING_WEIGHTS,
             },
             Some(Op::Fold) => FOLDS,
-            Some(Op::Append) => LISTS,
             _ => 0,
         }
     }

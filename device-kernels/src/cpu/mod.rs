@@ -1,4 +1,4 @@
-//! What exists for CPU threads alone, apart from the steps that share the state of an algorithm for
-//! all machines: those lie with it, in modules named `threads`.
+//! Algorithms for CPU threads alone. Steps that share the state of an algorithm for all machines
+//! lie with it, in modules named `threads`.
 
 pub mod sequential;

@@ -81,6 +81,10 @@ pub unsafe trait Grid: Copy {
     /// Lanes of a warp: 32 on a GPU, 1 on a CPU.
     const WARP: u32;
 
+    /// Whether the lanes of a warp run together (SIMT) and share out work. Otherwise a block is one
+    /// thread. An algorithm that has a way of its own for threads chooses by it, in one place.
+    const SIMT: bool = Self::WARP > 1;
+
     /// Most lanes of a block; the layout of shared memory follows from it.
     const LANES: u32;
 
@@ -172,12 +176,6 @@ pub unsafe trait Grid: Copy {
     /// # Safety
     /// `at` must be below [`shared_words`] of [`Grid::LANES`].
     unsafe fn shared_load(self, at: u32) -> u32;
-    /// Reads four adjacent words of the block's shared memory.
-    ///
-    /// # Safety
-    /// `at` must be a multiple of four, and `at + 3` below [`shared_words`] of
-    /// [`Grid::LANES`].
-    unsafe fn shared_load4(self, at: u32) -> [u32; 4];
     /// Writes word `at` of the block's shared memory.
     ///
     /// # Safety
@@ -203,16 +201,6 @@ pub unsafe trait Grid: Copy {
     /// Words of shared memory that the launch requested, besides [`shared_words`] of
     /// [`Grid::LANES`].
     fn extra_words(self) -> u32;
-    /// Reads word `at` of the shared memory that the launch requested.
-    ///
-    /// # Safety
-    /// `at` must be below [`Grid::extra_words`].
-    unsafe fn extra_load(self, at: u32) -> u32;
-    /// Writes word `at` of the shared memory that the launch requested.
-    ///
-    /// # Safety
-    /// `at` must be below [`Grid::extra_words`].
-    unsafe fn extra_store(self, at: u32, value: u32);
     /// Adds to word `at` of the shared memory that the launch requested, atomically, and returns
     /// the previous value.
     ///
@@ -225,8 +213,8 @@ pub unsafe trait Grid: Copy {
     /// Reads the word of shared memory at `place`.
     ///
     /// # Safety
-    /// `place` must be that of a word that [`Grid::shared_load`] or [`Grid::extra_load`]
-    /// may read.
+    /// `place` must be that of a word of shared memory, below [`shared_words`] or
+    /// [`Grid::extra_words`].
     unsafe fn place_load(self, place: u32) -> u32;
     /// Reads the four adjacent words of shared memory from `place` on.
     ///

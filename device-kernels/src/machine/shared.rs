@@ -149,18 +149,13 @@ pub const EACH_CODE: Area = Area::after(EACH_VOTES, (EACH_HELD + 1) * EACH_STEP)
 pub const EACH_LANES: u32 = 192;
 /// Words for the rows that a warp visits at a time.
 pub const EACH_WARP_ROWS: u32 = 32;
-/// Values that a warp buffers for a list, at least as many as it has slots.
-pub const EACH_HOLDS: u32 = EACH_SLOTS * 32;
-/// Words of a warp: rows, then values for a list, with their number and the list before them.
-pub const EACH_WARP: u32 = EACH_WARP_ROWS + 4 + EACH_HOLDS;
-/// Rows that each warp visits at a time, and values for lists.
-pub const EACH_ROWS: Area = Area::after(EACH_CODE, EACH_WARP * EACH_LANES / 32);
+/// Rows that each warp visits at a time.
+pub const EACH_ROWS: Area = Area::after(EACH_CODE, EACH_WARP_ROWS * EACH_LANES / 32);
 /// Words of temporaries of a lane: one per slot each.
 pub const EACH_LANE: u32 = TEMPS as u32 * EACH_SLOTS;
-/// Temporaries of code, or the rows and values of all warps where a launch asked for space for
-/// temporaries.
+/// Temporaries of code, or the rows of all warps where a launch asked for space for temporaries.
 pub const EACH_TEMPS: Area = Area::after(EACH_ROWS, EACH_LANE * EACH_LANES);
-const _: () = assert!(EACH_TEMPS.words >= EACH_WARP * LANES_MAX / 32);
+const _: () = assert!(EACH_TEMPS.words >= EACH_WARP_ROWS * LANES_MAX / 32);
 
 /// Entries that each of the two queues of a fused search can hold, in blocks of at most
 /// `lanes` lanes.
@@ -418,7 +413,7 @@ impl Area {
     #[inline(always)]
     pub unsafe fn load4<G: Grid>(self, grid: G, index: u32) -> [u32; 4] {
         // SAFETY: by this function's contract.
-        unsafe { grid.shared_load4(self.at(index, 4)) }
+        unsafe { grid.place_load4(grid.place(false, self.at(index, 4))) }
     }
 
     /// Writes word `index`.

@@ -89,6 +89,13 @@ pub fn take_parts<G: Grid>(team: &Team<G>, nodes: u32, size: u32, mut visit: imp
     }
 }
 
+/// Whether [`each_left`] may find nodes for a block of which a lane `met` some in [`each_chunk`]. A
+/// thread's shares are dealt anew. A block operation.
+#[inline(always)]
+pub fn any_left<G: Grid>(grid: G, met: bool) -> bool {
+    grid.block_any(met) || !G::SIMT
+}
+
 /// Calls `together` in all lanes of the block for each node of the block's share that
 /// `left` picks. Contains block barriers, the last one after the last call.
 #[inline(always)]

@@ -357,7 +357,7 @@ fn run_ready<G: Grid>(context: &Context<G>, operations: u32) {
 fn run_joined<G: Grid>(context: &Context<G>, ready: Ready) {
     let (grid, operations) = (context.team.grid, ready.operations);
     note(context, operations - 1, operations);
-    if G::WARP == 1 {
+    if !G::SIMT {
         // A processor's cache returns recent writes at once.
         for place in 0..operations {
             step(grid, place).1.apply(&context.team);

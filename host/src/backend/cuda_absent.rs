@@ -3,11 +3,9 @@
 //! The names are those of the real backend, so callers need not distinguish the two. Types that
 //! need a device have no values.
 
-use super::batch::{BatchError, BatchSession, BatchStats, Job};
-use super::{BackendError, Canceller, DeviceInfo, Session, SessionWork};
+use super::batch::{BatchError, BatchSession, Job};
+use super::{BackendError, Session};
 use crate::graph::Graph;
-use std::convert::Infallible;
-use std::marker::PhantomData;
 
 pub use super::gpu::{CudaOptions, DeviceLimits, GridShape, LoopNodes};
 pub use crate::executor::Executor;
@@ -73,61 +71,15 @@ pub fn open<'g>(
     Err(absent())
 }
 
-/// A batch on a device.
-#[derive(Debug)]
-pub struct CudaBatch<'g> {
-    never: Infallible,
-    graphs: PhantomData<&'g Graph>,
-}
-
-impl<'g> CudaBatch<'g> {
-    /// Opens a batch on a device; fails, as there is none.
-    ///
-    /// # Errors
-    /// [`BackendError::Unavailable`], always.
-    pub fn open(_jobs: &[Job<'g>], _options: CudaOptions) -> Result<Self, BatchError> {
-        Err(absent().into())
-    }
-
-    /// Blocks and lanes of the launch.
-    #[must_use]
-    pub const fn shape(&self) -> GridShape {
-        match self.never {}
-    }
-}
-
-impl BatchSession for CudaBatch<'_> {
-    fn device(&self) -> &DeviceInfo {
-        match self.never {}
-    }
-
-    fn workers(&self) -> u32 {
-        match self.never {}
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        match self.never {}
-    }
-
-    fn work(&self) -> SessionWork {
-        match self.never {}
-    }
-
-    fn upload_ns(&self) -> u64 {
-        match self.never {}
-    }
-
-    fn cancel_by(&mut self, _canceller: Canceller) {
-        match self.never {}
-    }
-
-    fn run(&mut self) -> Result<BatchStats, BatchError> {
-        match self.never {}
-    }
-
-    fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {
-        match self.never {}
-    }
+/// Opens a batch on a device; fails, as there is none.
+///
+/// # Errors
+/// [`BackendError::Unavailable`], always.
+pub fn open_batch<'g>(
+    _jobs: &[Job<'g>],
+    _options: CudaOptions,
+) -> Result<Box<dyn BatchSession + 'g>, BatchError> {
+    Err(absent().into())
 }
 
 pub mod measure {

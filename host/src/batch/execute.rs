@@ -425,7 +425,7 @@ fn open<'g>(
             return Ok(Box::new(session.with_jit(machine.jit)));
         }
         let options = cuda::CudaOptions::of(machine);
-        Ok(Box::new(cuda::CudaBatch::open(jobs, options)?))
+        cuda::open_batch(jobs, options)
     });
     opened.map_err(|error| explain(graphs, request, error))
 }

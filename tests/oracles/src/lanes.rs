@@ -206,11 +206,6 @@ unsafe impl Grid for Lane<'_> {
         assert!((at as usize) < SHARED_WORDS, "shared word {at}");
         self.word(at).load(Ordering::Relaxed)
     }
-    unsafe fn shared_load4(self, at: u32) -> [u32; 4] {
-        assert!(at.is_multiple_of(4), "shared words from {at} on");
-        // SAFETY: the same contract.
-        [0, 1, 2, 3].map(|more| unsafe { self.shared_load(at + more) })
-    }
     unsafe fn shared_store(self, at: u32, value: u32) {
         assert!((at as usize) < SHARED_WORDS, "shared word {at}");
         self.word(at).store(value, Ordering::Relaxed);
@@ -230,13 +225,6 @@ unsafe impl Grid for Lane<'_> {
     }
     fn extra_words(self) -> u32 {
         self.extra
-    }
-    unsafe fn extra_load(self, at: u32) -> u32 {
-        self.word(SHARED_WORDS as u32 + at).load(Ordering::Relaxed)
-    }
-    unsafe fn extra_store(self, at: u32, value: u32) {
-        self.word(SHARED_WORDS as u32 + at)
-            .store(value, Ordering::Relaxed);
     }
     unsafe fn extra_add(self, at: u32, value: u32) -> u32 {
         self.word(SHARED_WORDS as u32 + at)

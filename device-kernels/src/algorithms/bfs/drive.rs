@@ -16,7 +16,7 @@ use seawall_core::topology::{Metrics, Topology};
 #[must_use]
 pub fn policy_for<G: Grid>(policy: &SearchPolicy, reach: u32) -> SearchPolicy {
     let times = |limit: u32| limit.saturating_mul(reach);
-    if G::WARP == 1 {
+    if !G::SIMT {
         let pulls = policy.can_pull != 0;
         let edges = times(policy.narrow_edges);
         return SearchPolicy {

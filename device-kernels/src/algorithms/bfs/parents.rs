@@ -41,11 +41,11 @@ pub fn run_parents<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCo
     // SAFETY: as above.
     let parents = unsafe { tables.proven_of(grid, wave.destination(grid), nodes)? };
     let parents = parents.part(0, nodes);
-    if G::WARP == 1 {
-        search.one_by_one(&context.team, parents);
-    } else {
+    if G::SIMT {
         search.near(cx, parents);
         search.far(cx, parents);
+    } else {
+        search.one_by_one(&context.team, parents);
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ pub fn step<G: Grid>(cx: ContextRef<G>, drive: &DriveRecord) {
         let frontier = Search::current(grid).frontier;
         frontier.clear_found(grid, drive.step.wrapping_add(2));
     }
-    if G::WARP == 1 {
+    if !G::SIMT {
         return threads::step(cx, drive);
     }
     match Step::from_word(drive.next) {

@@ -81,7 +81,7 @@ pub(super) fn recount<G: Grid>(
     let mut pending = Pending::of(grid);
     each_chunk(team, nodes, |node| {
         let (start, end) = counts.row_left(grid, node < nodes, node);
-        if G::WARP == 1 {
+        if !G::SIMT {
             counts.alone(grid, node, start, end);
             return;
         }
@@ -93,19 +93,18 @@ pub(super) fn recount<G: Grid>(
             counts.together(grid, taken.nodes[0], taken.mask != 0);
         }
     });
-    if G::WARP != 1 {
-        if pending.has(1) {
-            let taken = pending.take(grid);
-            counts.together(grid, taken.nodes[0], taken.mask != 0);
-        }
-        if grid.block_any(longest > WARP_ROW) {
-            let long = counts;
-            let is_long = |node| {
-                let (start, end) = long.row_left(grid, true, node);
-                end - start > WARP_ROW
-            };
-            each_left(team, nodes, is_long, |node| counts.with_all(grid, node));
-        }
+    if pending.has(1) {
+        let taken = pending.take(grid);
+        counts.together(grid, taken.nodes[0], taken.mask != 0);
+    }
+    // A thread has met none.
+    if grid.block_any(longest > WARP_ROW) {
+        let long = counts;
+        let is_long = |node| {
+            let (start, end) = long.row_left(grid, true, node);
+            end - start > WARP_ROW
+        };
+        each_left(team, nodes, is_long, |node| counts.with_all(grid, node));
     }
     work.wait_warp(grid, context.tag, counts.least);
     work.pass_nearest(grid, tag, counts.again);

@@ -77,12 +77,12 @@ pub(super) fn settle<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), Fault
         ranges: tables.register(grid, wave.source(grid, 1))?,
         counters: tables.register_of(grid, wave.source(grid, 2), COUNTER_WORDS)?,
     };
-    let late = if G::WARP == 1 {
-        by_threads(cx, all)
-    } else {
+    let late = if G::SIMT {
         let of_blocks = wave.parameter(grid, 0).min(all.ranges.len() / 2);
         let late = take::<G, true>(cx, all, 0, of_blocks);
         take::<G, false>(cx, all, of_blocks, all.ranges.len() / 2) || late
+    } else {
+        by_threads(cx, all)
     };
     none_missed(grid)?;
     if grid.block_any(late) {

@@ -254,10 +254,10 @@ fn round<G: Grid>(cx: ContextRef<G>, back: bool, wave: Wave) -> Result<(), Fault
         number,
     };
     state.clear(context, number.wrapping_add(1));
-    if G::WARP == 1 {
-        round.by_threads(context);
-    } else {
+    if G::SIMT {
         round.by_warps(context);
+    } else {
+        round.by_threads(context);
     }
     Ok(())
 }

@@ -153,7 +153,7 @@ const PULLS_AFTER: u32 = 32;
 fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
     let grid = context.team.grid;
     let all = context.tables.edges(grid);
-    G::WARP != 1
+    G::SIMT
         && edges >= all / PULLS_FROM
         && wave.parameter(grid, 2) != 0
         && Past::broadcast(grid).relaxed >= all / PULLS_AFTER
@@ -167,7 +167,7 @@ fn pulls<G: Grid>(context: &Context<G>, wave: Wave, edges: u32) -> bool {
 #[inline(always)]
 fn width<G: Grid, L: Lengths>(grid: G, lengths: L, wave: Wave, kept: bool) -> u32 {
     let width = wave.parameter(grid, 0).max(1);
-    if G::WARP == 1 && !kept {
+    if !G::SIMT && !kept {
         lengths.third(width)
     } else {
         width

@@ -4,6 +4,7 @@
 //! row's sum is the difference between the running sums at its ends, and parts of a row in
 //! several shares are added.
 
+use super::running::RunningSums;
 use super::scale::{Scale, move_wide};
 use crate::collectives::block::last_by_warp;
 use crate::collectives::context::Context;
@@ -20,11 +21,11 @@ pub(crate) fn gather<G: Grid>(context: &Context<G>, contributions: Proven, sums:
         sums: RowWords(sums),
         rows: RowSums::of(context, contributions),
     };
-    if G::WARP == 1 {
+    if G::SIMT {
+        pull.by_edges(team);
+    } else {
         pull.rows
             .each(team, |node, sum| pull.sums.set(grid, node, sum));
-    } else {
-        pull.by_edges(team);
     }
 }
 
@@ -102,13 +103,6 @@ pub(crate) struct Pull<E, S> {
 /// branch would discard speculative loads.
 const AHEAD: u32 = 64;
 
-/// Nodes from which on a thread fetches ahead; the contributions of fewer are in its
-/// caches.
-const FAR: u32 = 1 << 21;
-
-/// Running sums that a thread holds.
-const SUMS: usize = 512;
-
 /// Adjacent edges that a lane takes at a time.
 const EACH: u32 = 4;
 
@@ -152,22 +146,28 @@ impl RowSums<Csr> {
             scale: Scale::of_edges(tables.edges(grid)),
         }
     }
-}
 
-impl<E: Edges> RowSums<E> {
     /// Calls `done` with each row of this one-lane block's share and its sum.
     #[inline(always)]
     pub(crate) fn each<G: Grid>(&self, team: &Team<G>, mut done: impl FnMut(u32, u64)) {
-        let grid = team.grid;
-        if self.scale.fits_doubles() {
-            team.each_range(self.nodes, G::ITEMS, |first, end| {
-                self.in_doubles(grid, first, end, &mut done);
-            });
-            return;
+        let (grid, scale) = (team.grid, self.scale);
+        if !scale.fits_doubles() {
+            return team.each_taken(self.nodes, |node| done(node, self.one(grid, node)));
         }
-        team.each_taken(self.nodes, |node| done(node, self.one(grid, node)));
+        let sums = RunningSums {
+            rows: self.rows,
+            contributions: self.contributions,
+        };
+        let mut running = RunningSums::NONE;
+        team.each_range(self.nodes, G::ITEMS, |first, end| {
+            sums.each(grid, first, end - first, &mut running, |row, sum| {
+                done(first + row, scale.units_of_double(sum));
+            });
+        });
     }
+}
 
+impl<E: Edges> RowSums<E> {
     /// Sum of the row of `node`.
     #[inline(always)]
     pub(crate) fn one<G: Grid>(&self, grid: G, node: u32) -> u64 {
@@ -184,76 +184,6 @@ impl<E: Edges> RowSums<E> {
             sum = sum.wrapping_add(self.scale.units(self.share(grid, edge)));
         }
         sum
-    }
-
-    /// Calls `done` with the sums of the rows `row..end` if doubles round no sum; adding doubles
-    /// costs a processor a fraction of converting them. Running sums over many edges come first,
-    /// then their differences at the ends of rows, so no branch depends on the length of a row: on
-    /// roads, a processor would mispredict at every node.
-    #[inline(always)]
-    fn in_doubles<G: Grid>(
-        &self,
-        grid: G,
-        mut row: u32,
-        end: u32,
-        done: &mut impl FnMut(u32, u64),
-    ) {
-        if row >= end {
-            return;
-        }
-        let mut at = self.rows.row(grid, row).0;
-        let last = self.rows.row(grid, end - 1).1;
-        let mut sums = [0.0_f64; SUMS];
-        // The running sum at the start of the row; below 0 if the row started earlier.
-        let mut before = 0.0;
-        loop {
-            let stop = last.min(at.saturating_add(SUMS as u32 - LANE as u32));
-            let total = self.running(grid, at, stop, &mut sums);
-            while row < end {
-                let (_, row_end) = self.rows.row(grid, row);
-                if row_end > stop {
-                    break;
-                }
-                let inside = sums[(row_end - at) as usize % SUMS];
-                done(row, self.scale.units_of_double(inside - before));
-                before = inside;
-                row += 1;
-            }
-            if row >= end {
-                return;
-            }
-            before -= total;
-            at = stop;
-        }
-    }
-
-    /// Stores the running sums of contributions after each of the edges `first..end` and
-    /// returns the last one. The first word of `sums` stays 0.
-    #[inline(always)]
-    fn running<G: Grid>(&self, grid: G, first: u32, end: u32, sums: &mut [f64; SUMS]) -> f64 {
-        let ahead = self.nodes >= FAR && end.saturating_add(AHEAD) <= self.edges;
-        let (mut total, mut edge, mut at) = (0.0, first, 1);
-        while end - edge >= EACH {
-            if ahead {
-                (0..EACH).for_each(|k| self.fetch(grid, edge + k + AHEAD));
-            }
-            let [a, b, c, d] = [0, 1, 2, 3].map(|k| f64::from(self.share(grid, edge + k)));
-            let sum = a + b;
-            // Additions one after another would wait for each other.
-            for (k, part) in [a, sum, sum + c, sum + (c + d)].into_iter().enumerate() {
-                sums[(at + k) % SUMS] = total + part;
-            }
-            total += sum + (c + d);
-            edge += EACH;
-            at += LANE;
-        }
-        while edge < end {
-            total += f64::from(self.share(grid, edge));
-            sums[at % SUMS] = total;
-            edge += 1;
-            at += 1;
-        }
-        total
     }
 
     /// Fetches the contribution along `edge` into a cache.

@@ -62,15 +62,12 @@ pub(super) fn gather_slices<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<()
 fn add_up<G: Grid>(context: &Context<G>, pull: &Pull<Sliced, NodeSums>) {
     let (team, grid) = (&context.team, context.team.grid);
     let pull = *pull;
-    if G::WARP == 1 {
-        team.each_taken(pull.rows.nodes, |row| {
-            let sum = pull.rows.one(grid, row);
-            if sum != 0 {
-                pull.sums.add(grid, row, sum);
-            }
-        });
-    } else {
+    if G::SIMT {
         pull.by_edges(team);
+    } else {
+        team.each_taken(pull.rows.nodes, |row| {
+            pull.sums.add(grid, row, pull.rows.one(grid, row));
+        });
     }
 }
 

@@ -65,7 +65,7 @@ impl Pull {
         let mut slot = grid.lane();
         while slot < slots {
             // SAFETY: the tile's slots fit, as was checked.
-            unsafe { grid.extra_store(slot, 0) };
+            unsafe { grid.place_store(grid.place(true, slot), 0) };
             slot += grid.lanes();
         }
     }
@@ -140,7 +140,7 @@ impl Pull {
         let mut slot = grid.lane();
         while slot < tile.slots {
             // SAFETY: the tile's slots fit, as was checked.
-            let sum = unsafe { grid.extra_load(slot) };
+            let sum = unsafe { grid.place_load(grid.place(true, slot)) };
             if sum != 0 {
                 let row = self.tiles.rows_of(tile).constant(grid, slot);
                 self.sums.add_wide(grid, 2 * row, u64::from(sum));

@@ -18,6 +18,7 @@ mod slices;
 mod frequent;
 pub(crate) mod parts;
 mod rows;
+mod running;
 mod chunks;
 pub mod scale;
 

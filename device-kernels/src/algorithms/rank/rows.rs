@@ -11,6 +11,7 @@
 use super::chunks::Chunks;
 use super::gather::RowSums;
 use super::parts::{CHANGE, NEXT_DANGLING, Ranks, Tally, Walk, settle, starts_of};
+use super::running::RunningSums;
 use super::scale::Scale;
 use crate::collectives::block::warp_sum_wide;
 use crate::collectives::context::{Context, ContextRef};
@@ -112,38 +113,34 @@ impl<G: Grid> Pass<G> {
         starts: Option<Proven>,
     ) -> Tally {
         let (team, grid) = (&context.team, self.grid);
-        let rows = RowSums::of(context, self.before);
-        let made = self.made(after);
-        if G::WARP == 1 {
-            let chunks = Chunks {
-                incoming: self.incoming,
-                outgoing: context.tables.outgoing(grid),
-                before: self.before,
-                made,
-                walk,
-                starts,
-            };
-            if let Some(tally) = chunks.make_all(context) {
-                return tally;
-            }
-        }
+        let (made, nodes) = (self.made(after), context.tables.nodes(grid));
         let mut tally = Tally::default();
-        let mut make = |node, sum| {
-            let old = f32::from_bits(self.ranks.load_weak(grid, node));
-            let (start, end) = context.tables.outgoing(grid).row(grid, node);
-            let walk = walk.at(starts.map(|starts| starts.load_weak(grid, node)));
-            tally.add(made.make(grid, walk, node, end - start, sum, old));
-        };
-        let nodes = context.tables.nodes(grid);
-        if G::WARP == 1 {
-            rows.each(team, make);
-        } else if self.incoming.edges() == 0 || nodes > NODES_MAX {
-            team.each(nodes, |node| make(node, rows.one(grid, node)));
-        } else {
+        if G::SIMT && self.incoming.edges() != 0 && nodes <= NODES_MAX {
             self.keep(after, walk, starts);
             tally = self.by_lanes(context);
             // Codegen rule `CONVERGE`.
             grid.warp_barrier();
+        } else if !G::SIMT && self.scale.fits_doubles() {
+            let chunks = Chunks {
+                sums: RunningSums {
+                    rows: self.incoming,
+                    contributions: self.before,
+                },
+                outgoing: context.tables.outgoing(grid),
+                made,
+                walk,
+                starts,
+            };
+            tally = chunks.make_all(context);
+        } else {
+            let rows = RowSums::of(context, self.before);
+            team.each_taken(nodes, |node| {
+                let sum = rows.one(grid, node);
+                let old = f32::from_bits(self.ranks.load_weak(grid, node));
+                let (start, end) = context.tables.outgoing(grid).row(grid, node);
+                let walk = walk.at(starts.map(|starts| starts.load_weak(grid, node)));
+                tally.add(made.make(grid, walk, node, end - start, sum, old));
+            });
         }
         tally
     }

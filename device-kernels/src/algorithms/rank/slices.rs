@@ -15,7 +15,7 @@ use crate::collectives::context::{Context, ContextRef};
 use crate::machine::Grid;
 use crate::machine::memory::{Csr, Proven, Words};
 use crate::operators::advance::row_spread::{RowSpread, Spot};
-use crate::operators::deal::{each_chunk, each_left, warp_sum};
+use crate::operators::deal::{any_left, each_chunk, each_left, warp_sum};
 use crate::tables::Wave;
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
@@ -352,13 +352,13 @@ impl Slices {
         each_chunk(team, slices.nodes, |node| {
             let (start, end) = slices.rows.row_if(grid, node < slices.nodes, node);
             longest = longest.max(end - start);
-            let is_short = end - start <= WARP_ROW || G::WARP == 1;
+            let is_short = end - start <= WARP_ROW;
             let end = if is_short { end } else { start };
             if grid.ballot(start < end) != 0 {
                 slices.copy_rows(grid, sources, places_of, node, start, end);
             }
         });
-        if G::WARP == 1 || !grid.block_any(longest > WARP_ROW) {
+        if !any_left(grid, longest > WARP_ROW) {
             return;
         }
         let is_left = |node| {

@@ -63,7 +63,7 @@ impl Most {
     pub(super) fn of<G: Grid>(team: &Team<G>, edges: u32, held: u32) -> Self {
         let (_, warps) = team.warps();
         let share = u64::from(edges / warps.max(1));
-        let work = if G::WARP == 1 {
+        let work = if !G::SIMT {
             u64::MAX
         } else {
             (share * u64::from(WARP_WORK.0)).max(u64::from(WARP_WORK.1))

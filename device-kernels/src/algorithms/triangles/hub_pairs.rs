@@ -269,11 +269,8 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
         items: [u32; TOGETHER],
     ) -> [u32; TOGETHER] {
         let mut shared = [0; TOGETHER];
-        let (part, step) = if G::WARP == 1 {
-            (0, 1)
-        } else {
-            (grid.warp_lane() % PART, PART)
-        };
+        let step = PART.min(G::WARP);
+        let part = grid.warp_lane() % step;
         let last = if CORNERS {
             space.words / (PIECE / 32)
         } else {
@@ -307,8 +304,8 @@ impl<const CORNERS: bool> HubPairs<CORNERS> {
     /// Adds the sum of `found` in the lanes of a piece to the count of the hub of `rank`.
     #[inline(always)]
     fn add_all<G: Grid>(&self, grid: G, rank: u32, found: u32) {
-        let (mut sum, mut delta) = (found, PART / 2);
-        while G::WARP != 1 && delta > 0 {
+        let (mut sum, mut delta) = (found, PART.min(G::WARP) / 2);
+        while delta > 0 {
             sum += grid.shuffle(sum, grid.warp_lane() ^ delta);
             delta /= 2;
         }

@@ -67,11 +67,13 @@ impl Forward {
         let warps = grid.lanes() / G::WARP;
         let warp = grid.lane() / G::WARP;
         let share = WarpShare { warp, warps };
+        // A thread takes rows of any length alone.
+        let longest = if G::SIMT { WARP_ROW } else { u32::MAX };
         let mut rank = team.rank();
         while rank < count {
             let row = row_of(rank);
             // Ranks descend by edges.
-            if row.degree() <= WARP_ROW || G::WARP == 1 {
+            if row.degree() <= longest {
                 break;
             }
             forward.fill_hub_together(grid, hubs, both, rank, row, share);
@@ -80,7 +82,7 @@ impl Forward {
         let mut rank = warp * team.size() + team.rank();
         while rank < count {
             let row = row_of(rank);
-            if row.degree() <= WARP_ROW || G::WARP == 1 {
+            if row.degree() <= longest {
                 let (mut kept, mut dropped) = (0, 0);
                 let all = WarpShare { warp: 0, warps: 1 };
                 forward.fill_hub(grid, hubs, both, rank, row, all, |keeps, drops| {

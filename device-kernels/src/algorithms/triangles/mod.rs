@@ -33,7 +33,7 @@ use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::memory::Proven;
 use crate::operators::advance::row_spread::{RowSpread, lanes_before};
-use crate::operators::deal::{NONE, each_chunk, each_left, each_part, is_late};
+use crate::operators::deal::{NONE, any_left, each_chunk, each_left, each_part, is_late};
 use crate::tables::Wave;
 use center::{Center, Centers, FEW, LANE_HELD, Most, Taker};
 use hub_waves::run_hubs;
@@ -122,10 +122,10 @@ impl<const CORNERS: bool> Count<CORNERS> {
         };
         // Parts of a warp's size are the chunks that lanes took. A block that met no longer rows
         // there need not search for them.
-        let is_same = G::WARP != 1 && size == G::WARP;
+        let is_same = size == G::WARP;
         // Warps of this block may still read shared memory for an earlier wave: these are
         // block barriers.
-        let is_any = grid.block_any(longest > LANE_HELD) || G::WARP == 1;
+        let is_any = any_left(grid, longest > LANE_HELD);
         let is_any_long = grid.block_any(longest > FEW) || !is_same;
         if !is_any && is_same {
             return Ok(());
@@ -133,7 +133,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
         let warp = LaneGroup::warp::<G, CORNERS>(grid, held);
         let most = Most::of(team, edges, warp.held);
         warp.clear(grid);
-        let mut late = G::WARP != 1 && count.by_few(team, nodes, size, &warp, most);
+        let mut late = G::SIMT && count.by_few(team, nodes, size, &warp, most);
         grid.block_barrier();
         if is_any_long {
             each_part(team, nodes, size, |node| {
@@ -276,7 +276,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
         } else {
             Center::NONE
         };
-        let is_left = G::WARP == 1 || center.len > FEW;
+        let is_left = center.len > FEW || !G::SIMT;
         let mut wanted = grid.ballot(is_left && center.taker(most) == Taker::Warp);
         while wanted != 0 {
             let lane = wanted.trailing_zeros();
@@ -323,7 +323,7 @@ impl<const CORNERS: bool> Count<CORNERS> {
     /// and returns this lane's finds.
     #[inline(always)]
     fn look_up<G: Grid>(&self, grid: G, group: &LaneGroup, table: &Table, center: Center) -> u32 {
-        if G::WARP == 1 {
+        if !G::SIMT {
             return self.look_up_alone(grid, table, center);
         }
         // Neighbours in turn: in sorted rows, those with long rows may lie together.

@@ -12,7 +12,7 @@ use crate::collectives::team::Team;
 use crate::machine::Grid;
 use crate::machine::memory::{Csr, Proven};
 use crate::operators::advance::row_spread::{RowSpread, Spot, lanes_before};
-use crate::operators::deal::{each_chunk, each_left};
+use crate::operators::deal::{any_left, each_chunk, each_left};
 use crate::tables::Tables;
 use seawall_core::abi::control::FaultCode;
 
@@ -101,8 +101,7 @@ impl Forward {
         is_left_out: impl Fn(u32) -> bool,
     ) {
         let grid = team.grid;
-        // A block's share is the same for rows that are left, but that of a one-lane block is not.
-        if !grid.block_any(longest > WARP_ROW) && G::WARP != 1 {
+        if !any_left(grid, longest > WARP_ROW) {
             return;
         }
         let is_left =
@@ -117,7 +116,7 @@ impl Forward {
     /// is their number of edges.
     #[inline(always)]
     pub(super) fn fill_chunk<G: Grid>(&self, grid: G, row: Row, key_of: impl Fn(u32) -> u32) {
-        if G::WARP == 1 {
+        if !G::SIMT {
             if row != Row::NONE && row.degree() <= WARP_ROW {
                 self.fill_alone(grid, row, key_of);
             }

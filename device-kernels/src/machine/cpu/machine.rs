@@ -44,6 +44,18 @@ unsafe fn atomic<'a>(word: *const u32) -> &'a AtomicU32 {
     unsafe { AtomicU32::from_ptr(word.cast_mut()) }
 }
 
+/// Accesses to memory, an expression each.
+macro_rules! accesses {
+    ($this:ident $($name:ident($($of:ident: $type:ty),*) $(-> $found:ty)? = $access:expr;)*) => {$(
+        #[inline(always)]
+        unsafe fn $name($this $(, $of: $type)*) $(-> $found)? {
+            // SAFETY: words are valid and aligned, by the method's contract, and those of shared
+            // memory this thread's own.
+            unsafe { $access }
+        }
+    )*};
+}
+
 // SAFETY: a block is one thread, whose shared memory is its own by the
 // contract of `HostGrid::new`; a block barrier among one lane orders nothing
 // that program order does not.
@@ -133,20 +145,53 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     fn warp_min(self, value: u32) -> u32 {
         value
     }
-    #[inline(always)]
-    unsafe fn shared_load(self, at: u32) -> u32 {
-        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
-        unsafe { self.shared.add(at as usize).read() }
-    }
-    #[inline(always)]
-    unsafe fn shared_load4(self, at: u32) -> [u32; 4] {
-        // SAFETY: the words are in shared memory, by this method's contract.
-        unsafe { self.shared.add(at as usize).cast::<[u32; 4]>().read() }
-    }
-    #[inline(always)]
-    unsafe fn shared_store(self, at: u32, value: u32) {
-        // SAFETY: `at` is below `SHARED_WORDS`, by this method's contract.
-        unsafe { self.shared.add(at as usize).write(value) }
+    accesses! { self
+        shared_load(at: u32) -> u32 = self.shared.add(at as usize).read();
+        shared_store(at: u32, value: u32) = self.shared.add(at as usize).write(value);
+        shared_look(at: u32) -> u32 = self.shared_load(at);
+        shared_show(at: u32, value: u32) = self.shared_store(at, value);
+        extra_add(at: u32, value: u32) -> u32 = self.shared_add(SHARED_WORDS as u32 + at, value);
+        place_load(place: u32) -> u32 = self.shared.byte_add(place as usize).read();
+        place_store(place: u32, value: u32) = self.shared.byte_add(place as usize).write(value);
+        place_load4(place: u32) -> [u32; 4]
+            = self.shared.byte_add(place as usize).cast::<[u32; 4]>().read();
+        place_store4(place: u32, values: [u32; 4])
+            = self.shared.byte_add(place as usize).cast::<[u32; 4]>().write(values);
+        place_add(place: u32, value: u32)
+            = self.place_store(place, self.place_load(place).wrapping_add(value));
+        constant(word: *const u32) -> u32 = word.read();
+        constant4(word: *const u32) -> [u32; 4] = word.cast::<[u32; 4]>().read();
+        constant4_kept(word: *const u32) -> [u32; 4] = self.constant4(word);
+        load_weak(word: *const u32) -> u32 = atomic(word).load(Ordering::Relaxed);
+        store_weak(word: *mut u32, value: u32) = atomic(word).store(value, Ordering::Relaxed);
+        load_weak_wide(word: *const u32) -> u64 = self.load_wide(word);
+        store_weak_wide(word: *mut u32, value: u64)
+            = AtomicU64::from_ptr(word.cast()).store(value, Ordering::Relaxed);
+        load_weak4(word: *const u32) -> [u32; 4]
+            = [0, 1, 2, 3].map(|at| self.load_weak(word.add(at)));
+        load_weak4_once(word: *const u32) -> [u32; 4] = self.load_weak4(word);
+        load(word: *const u32) -> u32 = atomic(word).load(Ordering::Relaxed);
+        store(word: *mut u32, value: u32) = atomic(word).store(value, Ordering::Relaxed);
+        load_wide(word: *const u32) -> u64
+            = AtomicU64::from_ptr(word.cast_mut().cast()).load(Ordering::Relaxed);
+        min_wide(word: *mut u32, value: u64) -> u64
+            = AtomicU64::from_ptr(word.cast()).fetch_min(value, Ordering::Relaxed);
+        add(word: *mut u32, value: u32) -> u32
+            = self.change(word, |before| before.wrapping_add(value), |word| {
+                word.fetch_add(value, Ordering::Relaxed)
+            });
+        or(word: *mut u32, value: u32) -> u32
+            = self.change(word, |before| before | value, |word| {
+                word.fetch_or(value, Ordering::Relaxed)
+            });
+        min(word: *mut u32, value: u32) -> u32
+            = self.change(word, |before| before.min(value), |word| {
+                word.fetch_min(value, Ordering::Relaxed)
+            });
+        max(word: *mut u32, value: u32) -> u32
+            = self.change(word, |before| before.max(value), |word| {
+                word.fetch_max(value, Ordering::Relaxed)
+            });
     }
     #[inline(always)]
     unsafe fn shared_add(self, at: u32, value: u32) -> u32 {
@@ -160,65 +205,13 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         }
     }
     #[inline(always)]
-    unsafe fn shared_look(self, at: u32) -> u32 {
-        // SAFETY: the same contract; the block has one thread.
-        unsafe { self.shared_load(at) }
-    }
-    #[inline(always)]
-    unsafe fn shared_show(self, at: u32, value: u32) {
-        // SAFETY: the same contract; the block has one thread.
-        unsafe { self.shared_store(at, value) };
-    }
-    #[inline(always)]
     fn extra_words(self) -> u32 {
         self.extra
-    }
-    #[inline(always)]
-    unsafe fn extra_load(self, at: u32) -> u32 {
-        // SAFETY: `with_extra` promises these words.
-        unsafe { self.shared_load(SHARED_WORDS as u32 + at) }
-    }
-    #[inline(always)]
-    unsafe fn extra_store(self, at: u32, value: u32) {
-        // SAFETY: `with_extra` promises these words.
-        unsafe { self.shared_store(SHARED_WORDS as u32 + at, value) }
-    }
-    #[inline(always)]
-    unsafe fn extra_add(self, at: u32, value: u32) -> u32 {
-        // SAFETY: `with_extra` promises these words.
-        unsafe { self.shared_add(SHARED_WORDS as u32 + at, value) }
     }
     #[inline(always)]
     fn place(self, extra: bool, at: u32) -> u32 {
         let first = if extra { SHARED_WORDS as u32 } else { 0 };
         (first + at) * PLACE
-    }
-    #[inline(always)]
-    unsafe fn place_load(self, place: u32) -> u32 {
-        // SAFETY: a place is that of a word, which is valid by this method's contract.
-        unsafe { self.shared.add((place / PLACE) as usize).read() }
-    }
-    #[inline(always)]
-    unsafe fn place_store(self, place: u32, value: u32) {
-        // SAFETY: as in `place_load`.
-        unsafe { self.shared.add((place / PLACE) as usize).write(value) }
-    }
-    #[inline(always)]
-    unsafe fn place_load4(self, place: u32) -> [u32; 4] {
-        // SAFETY: as in `place_load`, for each word.
-        [0, 1, 2, 3].map(|at| unsafe { self.place_load(place + at * PLACE) })
-    }
-    #[inline(always)]
-    unsafe fn place_store4(self, place: u32, values: [u32; 4]) {
-        for (at, value) in (0..).zip(values) {
-            // SAFETY: as in `place_load`, for each word.
-            unsafe { self.place_store(place + at * PLACE, value) };
-        }
-    }
-    #[inline(always)]
-    unsafe fn place_add(self, place: u32, value: u32) {
-        // SAFETY: the same contract, and the memory is this thread's own.
-        unsafe { self.place_store(place, self.place_load(place).wrapping_add(value)) }
     }
     #[inline(always)]
     unsafe fn place_swap_if(self, place: u32, expected: u32, value: u32) -> u32 {
@@ -253,21 +246,6 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
     }
 
     #[inline(always)]
-    unsafe fn constant(self, word: *const u32) -> u32 {
-        // SAFETY: the word is valid and constant, by this method's contract.
-        unsafe { word.read() }
-    }
-    #[inline(always)]
-    unsafe fn constant4(self, word: *const u32) -> [u32; 4] {
-        // SAFETY: the words are valid and constant, by this method's contract.
-        unsafe { word.cast::<[u32; 4]>().read() }
-    }
-    #[inline(always)]
-    unsafe fn constant4_kept(self, word: *const u32) -> [u32; 4] {
-        // SAFETY: the same contract.
-        unsafe { self.constant4(word) }
-    }
-    #[inline(always)]
     unsafe fn prefetch(self, word: *const u32) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a hint for any address, on every processor of this kind.
@@ -279,57 +257,11 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         let _ = word;
     }
     #[inline(always)]
-    unsafe fn load_weak(self, word: *const u32) -> u32 {
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.load(Ordering::Relaxed)
-    }
-    #[inline(always)]
-    unsafe fn store_weak(self, word: *mut u32, value: u32) {
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.store(value, Ordering::Relaxed);
-    }
-    #[inline(always)]
-    unsafe fn load_weak_wide(self, word: *const u32) -> u64 {
-        // SAFETY: the same contract.
-        unsafe { self.load_wide(word) }
-    }
-    #[inline(always)]
-    unsafe fn store_weak_wide(self, word: *mut u32, value: u64) {
-        // SAFETY: the pair is valid and aligned, by this method's contract.
-        unsafe { AtomicU64::from_ptr(word.cast()) }.store(value, Ordering::Relaxed);
-    }
-    #[inline(always)]
-    unsafe fn load_weak4(self, word: *const u32) -> [u32; 4] {
-        // SAFETY: four words are valid, by this method's contract.
-        [0, 1, 2, 3].map(|at| unsafe { self.load_weak(word.add(at)) })
-    }
-    #[inline(always)]
-    unsafe fn load_weak4_once(self, word: *const u32) -> [u32; 4] {
-        // SAFETY: the same contract.
-        unsafe { self.load_weak4(word) }
-    }
-    #[inline(always)]
     unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]) {
         for (at, value) in values.into_iter().enumerate() {
             // SAFETY: four words are valid, by this method's contract.
             unsafe { self.store_weak(word.add(at), value) };
         }
-    }
-    #[inline(always)]
-    unsafe fn load(self, word: *const u32) -> u32 {
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.load(Ordering::Relaxed)
-    }
-    #[inline(always)]
-    unsafe fn store(self, word: *mut u32, value: u32) {
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { atomic(word) }.store(value, Ordering::Relaxed);
-    }
-    #[inline(always)]
-    unsafe fn add(self, word: *mut u32, value: u32) -> u32 {
-        let shared = |word: &AtomicU32| word.fetch_add(value, Ordering::Relaxed);
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { self.change(word, |before| before.wrapping_add(value), shared) }
     }
     #[inline(always)]
     unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64 {
@@ -341,34 +273,6 @@ unsafe impl<const ALONE: bool> Grid for HostGrid<ALONE> {
         let before = pair.load(Ordering::Relaxed);
         pair.store(before.wrapping_add(value), Ordering::Relaxed);
         before
-    }
-    #[inline(always)]
-    unsafe fn load_wide(self, word: *const u32) -> u64 {
-        // SAFETY: the pair is valid and aligned, by this method's contract.
-        unsafe { AtomicU64::from_ptr(word.cast_mut().cast()) }.load(Ordering::Relaxed)
-    }
-    #[inline(always)]
-    unsafe fn min_wide(self, word: *mut u32, value: u64) -> u64 {
-        // SAFETY: the pair is valid and aligned, by this method's contract.
-        unsafe { AtomicU64::from_ptr(word.cast()) }.fetch_min(value, Ordering::Relaxed)
-    }
-    #[inline(always)]
-    unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
-        let shared = |word: &AtomicU32| word.fetch_or(value, Ordering::Relaxed);
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { self.change(word, |before| before | value, shared) }
-    }
-    #[inline(always)]
-    unsafe fn min(self, word: *mut u32, value: u32) -> u32 {
-        let shared = |word: &AtomicU32| word.fetch_min(value, Ordering::Relaxed);
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { self.change(word, |before| before.min(value), shared) }
-    }
-    #[inline(always)]
-    unsafe fn max(self, word: *mut u32, value: u32) -> u32 {
-        let shared = |word: &AtomicU32| word.fetch_max(value, Ordering::Relaxed);
-        // SAFETY: the word is valid, by this method's contract.
-        unsafe { self.change(word, |before| before.max(value), shared) }
     }
     #[inline(always)]
     unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32 {

@@ -70,7 +70,7 @@ macro_rules! load4 {
 
 /// Loads a word, or a pair of words, as the device sees it now.
 macro_rules! load_now {
-    ($operation:literal, $to:ident $address:expr) => {{
+    ($operation:expr, $to:ident $address:expr) => {{
         let value;
         // SAFETY: the word is valid, by the method's contract.
         unsafe { core::arch::asm!(concat!($operation, " {}, [{}];"), out($to) value, in(reg64) $address, options(nostack)) };
@@ -80,11 +80,11 @@ macro_rules! load_now {
 
 /// Writes a word, or a pair of words.
 macro_rules! store {
-    ($operation:literal, $class:ident $address:expr, reg64 $value:expr) => {
+    ($operation:expr, $class:ident $address:expr, reg64 $value:expr) => {
         // SAFETY: the pair is valid and aligned, by the method's contract.
         unsafe { core::arch::asm!(concat!($operation, " [{}], {};"), in($class) $address, in(reg64) $value, options(nostack)) }
     };
-    ($operation:literal, $class:ident $address:expr, $value:expr) => {
+    ($operation:expr, $class:ident $address:expr, $value:expr) => {
         // SAFETY: the word is valid, by the method's contract.
         unsafe { core::arch::asm!(concat!($operation, " [{}], {};"), in($class) $address, in(reg32) $value, options(nostack)) }
     };
@@ -108,7 +108,7 @@ macro_rules! store4 {
 
 /// Changes a word, or a pair of words, and returns the previous value.
 macro_rules! atomic {
-    ($operation:literal, $class:ident $address:expr, $of:ident $value:expr) => {{
+    ($operation:expr, $class:ident $address:expr, $of:ident $value:expr) => {{
         let previous;
         // SAFETY: the word is valid, by the method's contract.
         unsafe { core::arch::asm!(concat!("atom.", $operation, " {}, [{}], {};"), out($of) previous, in($class) $address, in($of) $value, options(nostack)) };
@@ -171,7 +171,24 @@ macro_rules! swap {
     }};
 }
 
+/// [`load_now`], [`store`] and an addition in an order and a scope.
+macro_rules! load_as {
+    ($how:literal, $address:expr) => {
+        load_now!(concat!("ld.", $how, ".global.u32"), reg32 $address)
+    };
+}
+macro_rules! store_as {
+    ($how:literal, $address:expr, $value:expr) => {
+        store!(concat!("st.", $how, ".global.u32"), reg64 $address, $value)
+    };
+}
+macro_rules! add_as {
+    ($how:literal, $address:expr, $value:expr) => {
+        atomic!(concat!($how, ".global.add.u32"), reg64 $address, reg32 $value)
+    };
+}
+
 pub(super) use {
-    address_of, atomic, atomic_if, load, load_if, load_now, load4, special_register, store, store4,
-    streaming, swap,
+    add_as, address_of, atomic, atomic_if, load, load_as, load_if, load_now, load4,
+    special_register, store, store_as, store4, streaming, swap,
 };

@@ -2,14 +2,24 @@
 
 use super::Lane;
 use super::assembly::{
-    atomic, atomic_if, load, load_if, load_now, load4, special_register, store, store4, streaming,
-    swap,
+    add_as, atomic, atomic_if, load, load_as, load_if, load_now, load4, special_register, store,
+    store_as, store4, streaming, swap,
 };
 use super::intrinsics::*;
 use super::{ALL_LANES, extra_address};
 use crate::machine::Grid;
 use core::arch::asm;
 use seawall_core::protocol::{Read, Scope, Swap, Update, Write};
+
+/// Accesses to memory, an instruction each.
+macro_rules! accesses {
+    ($($name:ident($($of:ident: $type:ty),*) $(-> $found:ty)? = $access:expr;)*) => {$(
+        #[inline(always)]
+        unsafe fn $name(self $(, $of: $type)*) $(-> $found)? {
+            $access
+        }
+    )*};
+}
 
 // SAFETY: ids come from the hardware, `bar.sync` orders the block's accesses, and each
 // block has an array of shared memory, as long as `LANES` asks.
@@ -140,21 +150,63 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         };
         same
     }
-    #[inline(always)]
-    unsafe fn shared_load(self, at: u32) -> u32 {
-        load!("ld.shared.u32", reg32 Self::shared_address(at))
-    }
-    #[inline(always)]
-    unsafe fn shared_load4(self, at: u32) -> [u32; 4] {
-        load4!("ld.shared.v4.u32", reg32 Self::shared_address(at), readonly)
-    }
-    #[inline(always)]
-    unsafe fn shared_store(self, at: u32, value: u32) {
-        store!("st.shared.u32", reg32 Self::shared_address(at), value);
-    }
-    #[inline(always)]
-    unsafe fn shared_add(self, at: u32, value: u32) -> u32 {
-        atomic!("shared.add.u32", reg32 Self::shared_address(at), reg32 value)
+    accesses! {
+        shared_load(at: u32) -> u32 = load!("ld.shared.u32", reg32 Self::shared_address(at));
+        shared_store(at: u32, value: u32)
+            = store!("st.shared.u32", reg32 Self::shared_address(at), value);
+        shared_add(at: u32, value: u32) -> u32
+            = atomic!("shared.add.u32", reg32 Self::shared_address(at), reg32 value);
+        shared_show(at: u32, value: u32)
+            = store!("st.release.cta.shared.u32", reg32 Self::shared_address(at), value);
+        extra_add(at: u32, value: u32) -> u32
+            = atomic!("shared.add.u32", reg32 extra_address(at), reg32 value);
+        place_load(place: u32) -> u32 = load!("ld.shared.u32", reg32 place);
+        place_store(place: u32, value: u32) = store!("st.shared.u32", reg32 place, value);
+        place_load4(place: u32) -> [u32; 4] = load4!("ld.shared.v4.u32", reg32 place, readonly);
+        place_store4(place: u32, values: [u32; 4])
+            = store4!("st.shared.v4.u32", reg32 place, values);
+        place_add(place: u32, value: u32) = store!("red.shared.add.u32", reg32 place, value);
+        constant(word: *const u32) -> u32 = load!("ld.global.nc.u32", reg64 word);
+        constant4(word: *const u32) -> [u32; 4]
+            = load4!(concat!("ld.global.nc", streaming!(), ".v4.u32"), reg64 word, nomem);
+        constant4_kept(word: *const u32) -> [u32; 4]
+            = load4!("ld.global.nc.v4.u32", reg64 word, nomem);
+        load_weak(word: *const u32) -> u32 = load!("ld.global.u32", reg64 word);
+        store_weak(word: *mut u32, value: u32) = store!("st.global.u32", reg64 word, value);
+        load_weak_wide(word: *const u32) -> u64 = load!("ld.global.u64", reg64 word);
+        store_weak_wide(word: *mut u32, value: u64)
+            = store!("st.global.u64", reg64 word, reg64 value);
+        load_weak4(word: *const u32) -> [u32; 4] = load4!("ld.global.v4.u32", reg64 word, readonly);
+        load_weak4_once(word: *const u32) -> [u32; 4]
+            = load4!(concat!("ld.global", streaming!(), ".v4.u32"), reg64 word, readonly);
+        store_weak4(word: *mut u32, values: [u32; 4])
+            = store4!("st.global.v4.u32", reg64 word, values);
+        load(word: *const u32) -> u32 = load_now!("ld.relaxed.gpu.global.u32", reg32 word);
+        store(word: *mut u32, value: u32) = store!("st.relaxed.gpu.global.u32", reg64 word, value);
+        add(word: *mut u32, value: u32) -> u32
+            = atomic!("relaxed.gpu.global.add.u32", reg64 word, reg32 value);
+        add_wide(word: *mut u32, value: u64) -> u64
+            = atomic!("relaxed.gpu.global.add.u64", reg64 word, reg64 value);
+        load_wide(word: *const u32) -> u64 = load_now!("ld.relaxed.gpu.global.u64", reg64 word);
+        min_wide(word: *mut u32, value: u64) -> u64
+            = atomic!("relaxed.gpu.global.min.u64", reg64 word, reg64 value);
+        or(word: *mut u32, value: u32) -> u32
+            = atomic!("relaxed.gpu.global.or.b32", reg64 word, reg32 value);
+        min(word: *mut u32, value: u32) -> u32
+            = atomic!("relaxed.gpu.global.min.u32", reg64 word, reg32 value);
+        max(word: *mut u32, value: u32) -> u32
+            = atomic!("relaxed.gpu.global.max.u32", reg64 word, reg32 value);
+        poll(word: *const u32) -> u32 = load_now!("ld.acquire.gpu.global.u32", reg32 word);
+        constant_if(wanted: bool, word: *const u32, otherwise: u32) -> u32
+            = load_if!("ld.global.nc.u32", wanted, word, otherwise);
+        load_weak_if(wanted: bool, word: *const u32, otherwise: u32) -> u32
+            = load_if!("ld.global.u32", wanted, word, otherwise);
+        min_if(wanted: bool, word: *mut u32, values: [u32; 2]) -> u32
+            = atomic_if!("relaxed.gpu.global.min.u32", wanted, word, values);
+        or_if(wanted: bool, word: *mut u32, values: [u32; 2]) -> u32
+            = atomic_if!("relaxed.gpu.global.or.b32", wanted, word, values);
+        tally_word(word: *mut u32, value: u32)
+            = store!("red.relaxed.gpu.global.add.u32", reg64 word, value);
     }
     #[inline(always)]
     unsafe fn shared_look(self, at: u32) -> u32 {
@@ -166,24 +218,8 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         value
     }
     #[inline(always)]
-    unsafe fn shared_show(self, at: u32, value: u32) {
-        store!("st.release.cta.shared.u32", reg32 Self::shared_address(at), value);
-    }
-    #[inline(always)]
     fn extra_words(self) -> u32 {
         special_register!("%dynamic_smem_size") / 4
-    }
-    #[inline(always)]
-    unsafe fn extra_load(self, at: u32) -> u32 {
-        load!("ld.shared.u32", reg32 extra_address(at))
-    }
-    #[inline(always)]
-    unsafe fn extra_store(self, at: u32, value: u32) {
-        store!("st.shared.u32", reg32 extra_address(at), value);
-    }
-    #[inline(always)]
-    unsafe fn extra_add(self, at: u32, value: u32) -> u32 {
-        atomic!("shared.add.u32", reg32 extra_address(at), reg32 value)
     }
     #[inline(always)]
     fn place(self, extra: bool, at: u32) -> u32 {
@@ -192,26 +228,6 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         } else {
             Self::shared_address(at)
         }
-    }
-    #[inline(always)]
-    unsafe fn place_load(self, place: u32) -> u32 {
-        load!("ld.shared.u32", reg32 place)
-    }
-    #[inline(always)]
-    unsafe fn place_store(self, place: u32, value: u32) {
-        store!("st.shared.u32", reg32 place, value);
-    }
-    #[inline(always)]
-    unsafe fn place_load4(self, place: u32) -> [u32; 4] {
-        load4!("ld.shared.v4.u32", reg32 place, readonly)
-    }
-    #[inline(always)]
-    unsafe fn place_store4(self, place: u32, values: [u32; 4]) {
-        store4!("st.shared.v4.u32", reg32 place, values);
-    }
-    #[inline(always)]
-    unsafe fn place_add(self, place: u32, value: u32) {
-        store!("red.shared.add.u32", reg32 place, value);
     }
     #[inline(always)]
     unsafe fn place_swap_if(self, place: u32, expected: u32, value: u32) -> u32 {
@@ -266,85 +282,9 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     fn pause(self, _polls: u32) {}
 
     #[inline(always)]
-    unsafe fn constant(self, word: *const u32) -> u32 {
-        load!("ld.global.nc.u32", reg64 word)
-    }
-    #[inline(always)]
-    unsafe fn constant4(self, word: *const u32) -> [u32; 4] {
-        load4!(concat!("ld.global.nc", streaming!(), ".v4.u32"), reg64 word, nomem)
-    }
-    #[inline(always)]
-    unsafe fn constant4_kept(self, word: *const u32) -> [u32; 4] {
-        load4!("ld.global.nc.v4.u32", reg64 word, nomem)
-    }
-    #[inline(always)]
     unsafe fn prefetch(self, word: *const u32) {
         // SAFETY: a prefetch changes no memory.
         unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) word, options(nostack)) };
-    }
-    #[inline(always)]
-    unsafe fn load_weak(self, word: *const u32) -> u32 {
-        load!("ld.global.u32", reg64 word)
-    }
-    #[inline(always)]
-    unsafe fn store_weak(self, word: *mut u32, value: u32) {
-        store!("st.global.u32", reg64 word, value);
-    }
-    #[inline(always)]
-    unsafe fn load_weak_wide(self, word: *const u32) -> u64 {
-        load!("ld.global.u64", reg64 word)
-    }
-    #[inline(always)]
-    unsafe fn store_weak_wide(self, word: *mut u32, value: u64) {
-        store!("st.global.u64", reg64 word, reg64 value);
-    }
-    #[inline(always)]
-    unsafe fn load_weak4(self, word: *const u32) -> [u32; 4] {
-        load4!("ld.global.v4.u32", reg64 word, readonly)
-    }
-    #[inline(always)]
-    unsafe fn load_weak4_once(self, word: *const u32) -> [u32; 4] {
-        load4!(concat!("ld.global", streaming!(), ".v4.u32"), reg64 word, readonly)
-    }
-    #[inline(always)]
-    unsafe fn store_weak4(self, word: *mut u32, values: [u32; 4]) {
-        store4!("st.global.v4.u32", reg64 word, values);
-    }
-    #[inline(always)]
-    unsafe fn load(self, word: *const u32) -> u32 {
-        load_now!("ld.relaxed.gpu.global.u32", reg32 word)
-    }
-    #[inline(always)]
-    unsafe fn store(self, word: *mut u32, value: u32) {
-        store!("st.relaxed.gpu.global.u32", reg64 word, value);
-    }
-    #[inline(always)]
-    unsafe fn add(self, word: *mut u32, value: u32) -> u32 {
-        atomic!("relaxed.gpu.global.add.u32", reg64 word, reg32 value)
-    }
-    #[inline(always)]
-    unsafe fn add_wide(self, word: *mut u32, value: u64) -> u64 {
-        atomic!("relaxed.gpu.global.add.u64", reg64 word, reg64 value)
-    }
-    #[inline(always)]
-    unsafe fn load_wide(self, word: *const u32) -> u64 {
-        load_now!("ld.relaxed.gpu.global.u64", reg64 word)
-    }
-    #[inline(always)]
-    unsafe fn min_wide(self, word: *mut u32, value: u64) -> u64 {
-        atomic!("relaxed.gpu.global.min.u64", reg64 word, reg64 value)
-    }
-    #[inline(always)]
-    unsafe fn or(self, word: *mut u32, value: u32) -> u32 {
-        atomic!("relaxed.gpu.global.or.b32", reg64 word, reg32 value)
-    }
-    #[inline(always)]
-    unsafe fn min(self, word: *mut u32, value: u32) -> u32 {
-        atomic!("relaxed.gpu.global.min.u32", reg64 word, reg32 value)
-    }
-    #[inline(always)]
-    unsafe fn max(self, word: *mut u32, value: u32) -> u32 {
-        atomic!("relaxed.gpu.global.max.u32", reg64 word, reg32 value)
     }
     #[inline(always)]
     unsafe fn swap_if(self, word: *mut u32, expected: u32, value: u32) -> u32 {
@@ -381,57 +321,21 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
         previous
     }
     #[inline(always)]
-    unsafe fn poll(self, word: *const u32) -> u32 {
-        load_now!("ld.acquire.gpu.global.u32", reg32 word)
-    }
-    #[inline(always)]
-    unsafe fn constant_if(self, wanted: bool, word: *const u32, otherwise: u32) -> u32 {
-        load_if!("ld.global.nc.u32", wanted, word, otherwise)
-    }
-    #[inline(always)]
-    unsafe fn load_weak_if(self, wanted: bool, word: *const u32, otherwise: u32) -> u32 {
-        load_if!("ld.global.u32", wanted, word, otherwise)
-    }
-    #[inline(always)]
-    unsafe fn min_if(self, wanted: bool, word: *mut u32, values: [u32; 2]) -> u32 {
-        atomic_if!("relaxed.gpu.global.min.u32", wanted, word, values)
-    }
-    #[inline(always)]
-    unsafe fn or_if(self, wanted: bool, word: *mut u32, values: [u32; 2]) -> u32 {
-        atomic_if!("relaxed.gpu.global.or.b32", wanted, word, values)
-    }
-    #[inline(always)]
     unsafe fn load_word(self, word: *const u32, order: Read, scope: Scope) -> u32 {
         match (order, scope) {
-            (Read::Relaxed, Scope::Device) => {
-                load_now!("ld.relaxed.gpu.global.u32", reg32 word)
-            }
-            (Read::Relaxed, Scope::System) => {
-                load_now!("ld.relaxed.sys.global.u32", reg32 word)
-            }
-            (Read::Acquire(_), Scope::Device) => {
-                load_now!("ld.acquire.gpu.global.u32", reg32 word)
-            }
-            (Read::Acquire(_), Scope::System) => {
-                load_now!("ld.acquire.sys.global.u32", reg32 word)
-            }
+            (Read::Relaxed, Scope::Device) => load_as!("relaxed.gpu", word),
+            (Read::Relaxed, Scope::System) => load_as!("relaxed.sys", word),
+            (Read::Acquire(_), Scope::Device) => load_as!("acquire.gpu", word),
+            (Read::Acquire(_), Scope::System) => load_as!("acquire.sys", word),
         }
     }
     #[inline(always)]
     unsafe fn store_word(self, word: *mut u32, value: u32, order: Write, scope: Scope) {
         match (order, scope) {
-            (Write::Relaxed, Scope::Device) => {
-                store!("st.relaxed.gpu.global.u32", reg64 word, value);
-            }
-            (Write::Relaxed, Scope::System) => {
-                store!("st.relaxed.sys.global.u32", reg64 word, value);
-            }
-            (Write::Release(_), Scope::Device) => {
-                store!("st.release.gpu.global.u32", reg64 word, value);
-            }
-            (Write::Release(_), Scope::System) => {
-                store!("st.release.sys.global.u32", reg64 word, value);
-            }
+            (Write::Relaxed, Scope::Device) => store_as!("relaxed.gpu", word, value),
+            (Write::Relaxed, Scope::System) => store_as!("relaxed.sys", word, value),
+            (Write::Release(_), Scope::Device) => store_as!("release.gpu", word, value),
+            (Write::Release(_), Scope::System) => store_as!("release.sys", word, value),
         }
     }
     #[inline(always)]
@@ -450,35 +354,15 @@ unsafe impl<const LANES: u32> Grid for Lane<LANES> {
     #[inline(always)]
     unsafe fn add_word(self, word: *mut u32, value: u32, order: Update, scope: Scope) -> u32 {
         match (order, scope) {
-            (Update::Relaxed, Scope::Device) => {
-                atomic!("relaxed.gpu.global.add.u32", reg64 word, reg32 value)
-            }
-            (Update::Relaxed, Scope::System) => {
-                atomic!("relaxed.sys.global.add.u32", reg64 word, reg32 value)
-            }
-            (Update::Acquire(_), Scope::Device) => {
-                atomic!("acquire.gpu.global.add.u32", reg64 word, reg32 value)
-            }
-            (Update::Acquire(_), Scope::System) => {
-                atomic!("acquire.sys.global.add.u32", reg64 word, reg32 value)
-            }
-            (Update::Release(_), Scope::Device) => {
-                atomic!("release.gpu.global.add.u32", reg64 word, reg32 value)
-            }
-            (Update::Release(_), Scope::System) => {
-                atomic!("release.sys.global.add.u32", reg64 word, reg32 value)
-            }
-            (Update::Both { .. }, Scope::Device) => {
-                atomic!("acq_rel.gpu.global.add.u32", reg64 word, reg32 value)
-            }
-            (Update::Both { .. }, Scope::System) => {
-                atomic!("acq_rel.sys.global.add.u32", reg64 word, reg32 value)
-            }
+            (Update::Relaxed, Scope::Device) => add_as!("relaxed.gpu", word, value),
+            (Update::Relaxed, Scope::System) => add_as!("relaxed.sys", word, value),
+            (Update::Acquire(_), Scope::Device) => add_as!("acquire.gpu", word, value),
+            (Update::Acquire(_), Scope::System) => add_as!("acquire.sys", word, value),
+            (Update::Release(_), Scope::Device) => add_as!("release.gpu", word, value),
+            (Update::Release(_), Scope::System) => add_as!("release.sys", word, value),
+            (Update::Both { .. }, Scope::Device) => add_as!("acq_rel.gpu", word, value),
+            (Update::Both { .. }, Scope::System) => add_as!("acq_rel.sys", word, value),
         }
-    }
-    #[inline(always)]
-    unsafe fn tally_word(self, word: *mut u32, value: u32) {
-        store!("red.relaxed.gpu.global.add.u32", reg64 word, value);
     }
     #[inline(always)]
     fn fence_system(self) {

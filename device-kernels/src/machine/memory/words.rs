@@ -153,25 +153,6 @@ impl<T: Trust> Words<T> {
         T::allows(grid, index, self.len).then(|| self.base.wrapping_add(index as usize))
     }
 
-    /// See [`Grid::load_weak`]; 0 for an index out of range.
-    #[inline(always)]
-    pub fn load_weak<G: Grid>(self, grid: G, index: u32) -> u32 {
-        match self.at(grid, index) {
-            // SAFETY: the word is in the array, whose validity `new` promises.
-            Some(word) => unsafe { grid.load_weak(word) },
-            None => 0,
-        }
-    }
-
-    /// See [`Grid::store_weak`]; nothing for an index out of range.
-    #[inline(always)]
-    pub fn store_weak<G: Grid>(self, grid: G, index: u32, value: u32) {
-        if let Some(word) = self.at(grid, index) {
-            // SAFETY: the word is in the array, whose validity `new` promises.
-            unsafe { grid.store_weak(word, value) }
-        }
-    }
-
     /// The low word of a pair of words at `index` and whether it is aligned, if both may be accessed.
     #[inline(always)]
     fn pair_at<G: Grid>(self, grid: G, index: u32) -> Option<(*mut u32, bool)> {
@@ -210,73 +191,33 @@ impl<T: Trust> Words<T> {
             None => {}
         }
     }
+}
 
-    /// See [`Grid::load`]; 0 for an index out of range.
-    #[inline(always)]
-    pub fn load<G: Grid>(self, grid: G, index: u32) -> u32 {
-        match self.at(grid, index) {
-            // SAFETY: the word is in the array, whose validity `new` promises.
-            Some(word) => unsafe { grid.load(word) },
-            None => 0,
-        }
-    }
+/// Accesses to a word of an array.
+macro_rules! accesses {
+    ($($name:ident($($value:ident),*) $(-> $found:ty)?;)*) => {
+        impl<T: Trust> Words<T> {$(
+            #[doc = concat!("See [`Grid::", stringify!($name), "`]; nothing or 0 for an index out of range.")]
+            #[inline(always)]
+            pub fn $name<G: Grid>(self, grid: G, index: u32 $(, $value: u32)*) $(-> $found)? {
+                match self.at(grid, index) {
+                    // SAFETY: the word is in the array, whose validity `new` promises.
+                    Some(word) => unsafe { grid.$name(word $(, $value)*) },
+                    None => Default::default(),
+                }
+            }
+        )*}
+    };
+}
 
-    /// See [`Grid::store`]; nothing for an index out of range.
-    #[inline(always)]
-    pub fn store<G: Grid>(self, grid: G, index: u32, value: u32) {
-        if let Some(word) = self.at(grid, index) {
-            // SAFETY: the word is in the array, whose validity `new` promises.
-            unsafe { grid.store(word, value) }
-        }
-    }
-
-    /// See [`Grid::add`]; 0 for an index out of range.
-    #[inline(always)]
-    pub fn add<G: Grid>(self, grid: G, index: u32, value: u32) -> u32 {
-        match self.at(grid, index) {
-            // SAFETY: the word is in the array, whose validity `new` promises.
-            Some(word) => unsafe { grid.add(word, value) },
-            None => 0,
-        }
-    }
-
-    /// See [`Grid::or`]; 0 for an index out of range.
-    #[inline(always)]
-    pub fn or<G: Grid>(self, grid: G, index: u32, value: u32) -> u32 {
-        match self.at(grid, index) {
-            // SAFETY: the word is in the array, whose validity `new` promises.
-            Some(word) => unsafe { grid.or(word, value) },
-            None => 0,
-        }
-    }
-
-    /// See [`Grid::min`]; 0 for an index out of range.
-    #[inline(always)]
-    pub fn min<G: Grid>(self, grid: G, index: u32, value: u32) -> u32 {
-        match self.at(grid, index) {
-            // SAFETY: the word is in the array, whose validity `new` promises.
-            Some(word) => unsafe { grid.min(word, value) },
-            None => 0,
-        }
-    }
-
-    /// See [`Grid::max`]; 0 for an index out of range.
-    #[inline(always)]
-    pub fn max<G: Grid>(self, grid: G, index: u32, value: u32) -> u32 {
-        match self.at(grid, index) {
-            // SAFETY: the word is in the array, whose validity `new` promises.
-            Some(word) => unsafe { grid.max(word, value) },
-            None => 0,
-        }
-    }
-
-    /// See [`Grid::swap_if`]; 0 for an index out of range.
-    #[inline(always)]
-    pub fn swap_if<G: Grid>(self, grid: G, index: u32, expected: u32, value: u32) -> u32 {
-        match self.at(grid, index) {
-            // SAFETY: the word is in the array, whose validity `new` promises.
-            Some(word) => unsafe { grid.swap_if(word, expected, value) },
-            None => 0,
-        }
-    }
+accesses! {
+    load_weak() -> u32;
+    store_weak(value);
+    load() -> u32;
+    store(value);
+    add(value) -> u32;
+    or(value) -> u32;
+    min(value) -> u32;
+    max(value) -> u32;
+    swap_if(expected, value) -> u32;
 }

@@ -62,8 +62,12 @@ pub(super) fn change_words<G: Grid>(
         (Join::Min, Kind::U32) => each_there(Proven::min),
         (Join::Max, Kind::U32) => each_there(Proven::max),
         (Join::Or, _) => each_there(Proven::or),
-        _ => turn_by_turn::<G, u32>(grid, there, index, value, |index, value| {
-            change_word(grid, words, index, joined, value)
+        _ => turn_by_turn::<G, u32>(grid, there, index, value, |at, value| {
+            exchange(
+                words.load(grid, at),
+                |before| values::join(joined, before.into(), value.into()) as u32,
+                |before, after| words.swap_if(grid, at, before, after),
+            )
         }),
     }
 }
@@ -91,15 +95,20 @@ fn turn_by_turn<G: Grid, T: Copy + Default>(
     turning.1
 }
 
+/// Makes a change of a value that was `before` by compare and swap; returns the value that it
+/// changed.
 #[inline(always)]
-fn change_word<G: Grid>(grid: G, words: Proven, at: u32, joined: Joined, value: u32) -> u32 {
-    let mut before = words.load(grid, at);
+fn exchange<T: Copy + PartialEq>(
+    mut before: T,
+    join: impl Fn(T) -> T,
+    swap_if: impl Fn(T, T) -> T,
+) -> T {
     loop {
-        let after = values::join(joined, u64::from(before), u64::from(value)) as u32;
+        let after = join(before);
         let found = if after == before {
             before
         } else {
-            words.swap_if(grid, at, before, after)
+            swap_if(before, after)
         };
         if found == before {
             return before;
@@ -124,25 +133,12 @@ pub(super) fn change_pairs<G: Grid>(
     match joined.how {
         Join::Sum => each_there(Proven::add_wide),
         Join::Min => each_there(Proven::min_wide),
-        _ => turn_by_turn::<G, u64>(grid, there, index, value, |index, value| {
-            change_pair(grid, words, 2 * index, joined, value)
+        _ => turn_by_turn::<G, u64>(grid, there, index, value, |at, value| {
+            exchange(
+                words.load_wide(grid, 2 * at),
+                |before| values::join(joined, before, value),
+                |before, after| words.swap_wide_if(grid, 2 * at, before, after),
+            )
         }),
-    }
-}
-
-#[inline(always)]
-fn change_pair<G: Grid>(grid: G, words: Proven, at: u32, joined: Joined, value: u64) -> u64 {
-    let mut before = words.load_wide(grid, at);
-    loop {
-        let after = values::join_pair(joined.how, before, value);
-        let found = if after == before {
-            before
-        } else {
-            words.swap_wide_if(grid, at, before, after)
-        };
-        if found == before {
-            return before;
-        }
-        before = found;
     }
 }

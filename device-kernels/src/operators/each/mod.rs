@@ -12,8 +12,6 @@ mod change;
 mod compiled;
 mod fetched;
 mod fold;
-mod form;
-mod lean;
 mod lists;
 mod rows;
 mod slots;
@@ -35,9 +33,6 @@ use slots::{Words4, each as each_slot, has, mask};
 use steps::Steps;
 use sweep::{Place, Sweep};
 use temps::TemporaryMemory;
-
-/// A part of the code: its first instruction and their number.
-pub(super) type Part = (u32, u32);
 
 /// Runs the code of `wave` for each item.
 ///
@@ -66,15 +61,9 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
     if needed(needs::FOLDS) {
         fold::begin(cx, record.instructions);
     }
-    if needed(needs::LISTS) {
-        lists::begin(cx);
-    }
     each(cx, record.instructions, (before, items, list));
     if needed(needs::FOLDS) {
         fold::end(cx, record.instructions);
-    }
-    if needed(needs::LISTS) {
-        lists::end(cx);
     }
     none_missed(grid)
 }

@@ -4,10 +4,9 @@
 //! lanes read them for every item and every edge, and would otherwise look up registers each time.
 //! Instructions are numbered from the first one of the wave.
 
+use super::change;
 use super::fetched::{A, C, Fetched, TO, arranged, is_sure, known};
-use super::form::{Form, form_of};
 use super::slots::Words4;
-use super::{Part, change};
 use crate::collectives::context::ContextRef;
 use crate::machine::memory::Words;
 use crate::machine::shared::{EACH_CODE, EACH_HELD, EACH_ITEM, EACH_STEP};
@@ -98,9 +97,6 @@ impl<G: Grid> Steps<G> {
         let (grid, tables) = (self.grid, self.cx.context().tables);
         let words = tables.code(grid).constant4(grid, (first + at) * WORDS);
         let [op, temps, register, _] = words;
-        if known(op) == Op::Edges {
-            return self.hold_part((first, at), words);
-        }
         let beside = if known(op) == Op::Reduce {
             Joined::from_word(temps >> (8 * C)).map_or([0; 4], extremes)
         } else if known(op).accesses()[0].is_some() {
@@ -118,37 +114,6 @@ impl<G: Grid> Steps<G> {
         unsafe {
             grid.place_store4(place, arranged(words));
             grid.place_store4(place + WORDS * PLACE, beside);
-        }
-    }
-
-    /// Takes instruction `at`, which begins a part for edges, and the form of the part.
-    #[inline(always)]
-    fn hold_part(self, (first, at): Part, words: [u32; 4]) {
-        let (grid, tables) = (self.grid, self.cx.context().tables);
-        let code = tables.code(grid);
-        let begin = Fetched::of(words);
-        let fetch = |ahead: u32| {
-            let [op, temps, register, second] = code.constant4(grid, (first + at + ahead) * WORDS);
-            let is_sure = known(op).accesses()[0].is_some() && {
-                let array = register_of(grid, tables, register);
-                is_sure(known(op), temps, array, tables.nodes(grid))
-            };
-            (
-                Fetched::of(arranged([op, temps, register, second])),
-                is_sure,
-            )
-        };
-        // The block must keep the instructions that the loop for forms reads.
-        let form = if at + begin.other < EACH_HELD {
-            form_of(begin, fetch)
-        } else {
-            0
-        };
-        let place = self.place(at);
-        // SAFETY: as in `hold_one`.
-        unsafe {
-            grid.place_store4(place, words);
-            grid.place_store4(place + WORDS * PLACE, [form, 0, 0, 0]);
         }
     }
 
@@ -182,17 +147,6 @@ impl<G: Grid> Steps<G> {
             }
         }
         end
-    }
-
-    /// The form of the part that instruction `at` begins.
-    #[inline(always)]
-    pub(super) fn form(self, at: u32) -> Form {
-        if at >= EACH_HELD {
-            return Form::of_word(0);
-        }
-        let place = self.place(at) + WORDS * PLACE;
-        // SAFETY: the block holds it.
-        Form::of_word(unsafe { self.grid.place_load(place) })
     }
 
     #[inline(always)]

@@ -5,7 +5,6 @@
 //! accumulator is in registers, so most instructions touch no memory for their operands.
 
 use super::fetched::{Fetched, known};
-use super::lean;
 use super::slots::{ALL, Words4, chosen, each, each_of, mask};
 use super::steps::{Array, FAR, Steps};
 use super::sweep::{Place, Sweep};
@@ -26,12 +25,6 @@ const DONE: u32 = EACH_SLOTS + 1;
 #[inline(always)]
 pub(super) const fn done_of(flags: u32) -> u32 {
     flags >> DONE & ALL
-}
-
-/// The flags of slots whose rows ended so.
-#[inline(always)]
-pub(super) const fn flags_of(done: u32) -> u32 {
-    done << DONE
 }
 
 /// Runs the code of a sweep; returns where it stopped, and flags: the slots that are still in,
@@ -85,12 +78,6 @@ fn walk<G: Grid>(
         group,
         place: Place::of_word(place),
     };
-    if sweep.place.has_edges() {
-        let form = Steps::again(cx).form(first - 1);
-        if form.is_known() {
-            return (end, flags_of(lean::run(cx, sweep, form)));
-        }
-    }
     let lane = Lane {
         cx,
         grid: cx.grid(),
@@ -182,7 +169,7 @@ impl<G: Grid> Lane<G> {
         if !place.is_edges(self.grid) && self.grid.ballot(self.active != 0) == 0 {
             at = self.next_edges(at, end);
         }
-        (at, self.active | self.flags | flags_of(done))
+        (at, self.active | self.flags | done << DONE)
     }
 
     /// The slots that are before their last edge.

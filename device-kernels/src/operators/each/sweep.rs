@@ -62,13 +62,7 @@ impl Place {
     /// Whether it is edges, for a loop that serves both.
     #[inline(always)]
     pub(super) fn is_edges<G: Grid>(self, grid: G) -> bool {
-        Self(grid.opaque(self.0)).has_edges()
-    }
-
-    /// Whether it is edges.
-    #[inline(always)]
-    pub(super) const fn has_edges(self) -> bool {
-        self.has(EDGES)
+        Self(grid.opaque(self.0)).has(EDGES)
     }
 
     /// Its word, the inverse of [`Place::of_word`].

@@ -4,7 +4,7 @@ use super::fetched::{Fetched, TO};
 use super::slots::{Pairs4, SLOTS, Words4, each};
 use super::values;
 use crate::machine::shared::{
-    EACH_LANE, EACH_LANES, EACH_ROWS, EACH_SLOTS, EACH_TEMPS, EACH_WARP, EACH_WARP_ROWS,
+    EACH_LANE, EACH_LANES, EACH_ROWS, EACH_SLOTS, EACH_TEMPS, EACH_WARP_ROWS,
 };
 use crate::machine::{Grid, PLACE};
 use seawall_core::abi::code::{Joined, Kind, NUMBERED, OF_EDGE, PAIR, TEMPS};
@@ -133,13 +133,7 @@ impl TemporaryMemory {
     #[inline(always)]
     pub(super) fn row<G: Grid>(self, grid: G, number: u32) -> u32 {
         debug_assert!(number * 4 < EACH_WARP_ROWS, "row {number}");
-        self.rows + (grid.lane() / G::WARP * EACH_WARP + number * 4) * PLACE
-    }
-
-    /// Place of the values that warp `warp` buffers for a list.
-    #[inline(always)]
-    pub(super) const fn holds(self, warp: u32) -> u32 {
-        self.rows + (warp * EACH_WARP + EACH_WARP_ROWS) * PLACE
+        self.rows + (grid.lane() / G::WARP * EACH_WARP_ROWS + number * 4) * PLACE
     }
 }
 

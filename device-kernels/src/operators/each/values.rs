@@ -4,12 +4,12 @@ use super::slots::{Pairs4, Words4, each, mask};
 use seawall_core::abi::code::{Join, Joined, Kind, Op, hash};
 
 #[inline(always)]
-fn both(a: Words4, b: Words4, of: impl Fn(u32, u32) -> u32) -> Words4 {
-    each(|slot| of(a[slot], b[slot]))
+fn both<T: Copy, const N: usize>(a: [T; N], b: [T; N], of: impl Fn(T, T) -> T) -> [T; N] {
+    core::array::from_fn(|slot| of(a[slot], b[slot]))
 }
 
 #[inline(always)]
-fn floats(a: Words4, b: Words4, of: impl Fn(f32, f32) -> f32) -> Words4 {
+fn floats<const N: usize>(a: [u32; N], b: [u32; N], of: impl Fn(f32, f32) -> f32) -> [u32; N] {
     both(a, b, |a, b| {
         of(f32::from_bits(a), f32::from_bits(b)).to_bits()
     })
@@ -114,25 +114,20 @@ pub(super) fn holds_wide(op: Op, a: Pairs4, b: Pairs4) -> u32 {
     }
 }
 
-#[inline(always)]
-fn pairs(a: Pairs4, b: Pairs4, of: impl Fn(u64, u64) -> u64) -> Pairs4 {
-    each(|slot| of(a[slot], b[slot]))
-}
-
 /// Pairs made from the pairs `a` and `b`.
 #[inline(always)]
 pub(super) fn wide(op: Op, a: Pairs4, b: Pairs4) -> Pairs4 {
     match op {
-        Op::AddWide => pairs(a, b, u64::wrapping_add),
-        Op::SubWide => pairs(a, b, u64::wrapping_sub),
-        Op::MulWide => pairs(a, b, u64::wrapping_mul),
-        Op::MinWide => pairs(a, b, u64::min),
-        Op::MaxWide => pairs(a, b, u64::max),
-        Op::AndWide => pairs(a, b, |a, b| a & b),
-        Op::OrWide => pairs(a, b, |a, b| a | b),
-        Op::XorWide => pairs(a, b, |a, b| a ^ b),
-        Op::ShiftLeftWide => pairs(a, b, |a, b| a.checked_shl(b as u32).unwrap_or(0)),
-        Op::ShiftRightWide => pairs(a, b, |a, b| a.checked_shr(b as u32).unwrap_or(0)),
+        Op::AddWide => both(a, b, u64::wrapping_add),
+        Op::SubWide => both(a, b, u64::wrapping_sub),
+        Op::MulWide => both(a, b, u64::wrapping_mul),
+        Op::MinWide => both(a, b, u64::min),
+        Op::MaxWide => both(a, b, u64::max),
+        Op::AndWide => both(a, b, |a, b| a & b),
+        Op::OrWide => both(a, b, |a, b| a | b),
+        Op::XorWide => both(a, b, |a, b| a ^ b),
+        Op::ShiftLeftWide => both(a, b, |a, b| a.checked_shl(b as u32).unwrap_or(0)),
+        Op::ShiftRightWide => both(a, b, |a, b| a.checked_shr(b as u32).unwrap_or(0)),
         _ => Pairs4::default(),
     }
 }
@@ -153,7 +148,7 @@ pub(super) fn narrow(op: Op, a: Pairs4) -> Words4 {
 
 /// [`join`] of the words of all slots.
 #[inline(always)]
-pub(super) fn join_words(joined: Joined, a: Words4, b: Words4) -> Words4 {
+pub(super) fn join_words<const N: usize>(joined: Joined, a: [u32; N], b: [u32; N]) -> [u32; N] {
     match (joined.how, joined.kind) {
         (Join::Any, _) => both(a, b, |a, b| if b != 0 { 1 } else { a }),
         (Join::Or, _) => both(a, b, |a, b| a | b),
@@ -171,71 +166,24 @@ pub(super) fn join_words(joined: Joined, a: Words4, b: Words4) -> Words4 {
 
 /// [`join`] of the pairs of all slots.
 #[inline(always)]
-pub(super) fn join_pairs(how: Join, a: Pairs4, b: Pairs4) -> Pairs4 {
+pub(super) fn join_pairs<const N: usize>(how: Join, a: [u64; N], b: [u64; N]) -> [u64; N] {
     match how {
-        Join::Sum => pairs(a, b, u64::wrapping_add),
-        Join::Or => pairs(a, b, |a, b| a | b),
-        Join::And => pairs(a, b, |a, b| a & b),
-        Join::Min => pairs(a, b, u64::min),
-        Join::Max => pairs(a, b, u64::max),
-        Join::Any => pairs(a, b, |a, b| if b != 0 { 1 } else { a }),
-    }
-}
-
-/// Joins two pairs.
-#[inline(always)]
-pub(super) fn join_pair(how: Join, a: u64, b: u64) -> u64 {
-    match how {
-        Join::Sum => a.wrapping_add(b),
-        Join::Or => a | b,
-        Join::And => a & b,
-        Join::Min => a.min(b),
-        Join::Max => a.max(b),
-        Join::Any => {
-            if b != 0 {
-                1
-            } else {
-                a
-            }
-        }
+        Join::Sum => both(a, b, u64::wrapping_add),
+        Join::Or => both(a, b, |a, b| a | b),
+        Join::And => both(a, b, |a, b| a & b),
+        Join::Min => both(a, b, u64::min),
+        Join::Max => both(a, b, u64::max),
+        Join::Any => both(a, b, |a, b| if b != 0 { 1 } else { a }),
     }
 }
 
 /// Joins two values, of which those of one word have no high bits.
 #[inline(always)]
 pub(super) fn join(joined: Joined, a: u64, b: u64) -> u64 {
-    let (low, other) = (a as u32, b as u32);
-    let (x, y) = (f32::from_bits(low), f32::from_bits(other));
-    match (joined.how, joined.kind) {
-        (Join::Any, _) => {
-            if b != 0 {
-                1
-            } else {
-                a
-            }
-        }
-        (Join::Or, _) => a | b,
-        (Join::And, _) => a & b,
-        (Join::Sum, Kind::U64) => a.wrapping_add(b),
-        (Join::Sum, Kind::F32) => u64::from((x + y).to_bits()),
-        (Join::Sum, _) => u64::from(low.wrapping_add(other)),
-        (Join::Min, Kind::I32) => u64::from((low as i32).min(other as i32) as u32),
-        (Join::Max, Kind::I32) => u64::from((low as i32).max(other as i32) as u32),
-        (Join::Min, Kind::F32) => {
-            if y < x {
-                b
-            } else {
-                a
-            }
-        }
-        (Join::Max, Kind::F32) => {
-            if y > x {
-                b
-            } else {
-                a
-            }
-        }
-        (Join::Min, _) => a.min(b),
-        (Join::Max, _) => a.max(b),
+    if joined.kind == Kind::U64 {
+        let [joined] = join_pairs(joined.how, [a], [b]);
+        return joined;
     }
+    let [joined] = join_words(joined, [a as u32], [b as u32]);
+    joined.into()
 }

@@ -4,19 +4,13 @@
 //! one before. Then the limit rises beyond the nearest node that is left. The search ends when no
 //! node below the limit can shorten the path to the target.
 
-use super::board::BEHIND_BOARD;
 use super::deadline::{Deadline, LATE};
-use super::pairs::Pairs;
+use super::pairs::{FOUND, Pairs};
 use super::record::{Serve, array_words};
 use crate::machine::Grid;
 use crate::machine::memory::Proven;
 use crate::operators::advance::rows::each_edge;
 use seawall_core::protocol::Refusal;
-
-/// Shared word with the nodes of the next round so far.
-const FOUND: u32 = BEHIND_BOARD;
-/// Shared word that says that the time is over.
-const OVER: u32 = BEHIND_BOARD + 1;
 
 /// Counters, an aligned pair: the nearest node that is left.
 const NEAREST: u32 = 2;
@@ -130,7 +124,7 @@ impl<G: Grid> Lengths<G> {
         while count > 0 {
             *tag += 1;
             let tag = *tag;
-            self.reset(deadline.is_over());
+            pairs.reset(deadline.is_over());
             let next = pairs.queue(0, 1 - queue);
             each_edge(grid, pairs.queue(0, queue), count, rows, |from, edge| {
                 let before = found.lengths.load_wide(grid, from * 2);
@@ -149,7 +143,7 @@ impl<G: Grid> Lengths<G> {
                 next.store(grid, at, node);
             });
             let over;
-            (count, over) = self.counted();
+            (count, over) = pairs.counted();
             if over {
                 return None;
             }
@@ -192,7 +186,7 @@ impl<G: Grid> Lengths<G> {
     fn collect(&self, found: &PathLengths, from: u64, bound: u64) -> u32 {
         let pairs = self.pairs;
         let grid = pairs.grid;
-        self.reset(false);
+        pairs.reset(false);
         let queue = pairs.queue(0, 0);
         let mut node = grid.lane();
         while node < pairs.nodes {
@@ -204,31 +198,7 @@ impl<G: Grid> Lengths<G> {
             }
             node += grid.lanes();
         }
-        self.counted().0
-    }
-
-    /// Begins an empty queue.
-    #[inline(always)]
-    fn reset(&self, is_over: bool) {
-        let grid = self.pairs.grid;
-        grid.block_barrier();
-        if grid.lane() == 0 {
-            // SAFETY: both words are the block's.
-            unsafe {
-                grid.shared_store(FOUND, 0);
-                grid.shared_store(OVER, u32::from(is_over));
-            }
-        }
-        grid.block_barrier();
-    }
-
-    /// The nodes of the queue, and whether the time is over.
-    #[inline(always)]
-    fn counted(&self) -> (u32, bool) {
-        let grid = self.pairs.grid;
-        grid.block_barrier();
-        // SAFETY: both words are the block's.
-        unsafe { (grid.shared_load(FOUND), grid.shared_load(OVER) != 0) }
+        pairs.counted().0
     }
 }
 

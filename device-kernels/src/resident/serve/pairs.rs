@@ -11,8 +11,8 @@ use crate::machine::memory::{Csr, Proven};
 use crate::operators::advance::rows::each_edge;
 use seawall_core::protocol::Refusal;
 
-/// Shared word with the nodes of the next level so far.
-const FOUND: u32 = BEHIND_BOARD;
+/// Shared word with the nodes of the next level or round so far.
+pub(super) const FOUND: u32 = BEHIND_BOARD;
 /// Shared word that says that the time is over.
 const OVER: u32 = BEHIND_BOARD + 1;
 
@@ -165,15 +165,7 @@ impl<G: Grid> Pairs<G> {
         deadline: &Deadline<G>,
     ) -> Option<(Side, u32)> {
         let grid = self.grid;
-        grid.block_barrier();
-        if grid.lane() == 0 {
-            // SAFETY: both words are the block's.
-            unsafe {
-                grid.shared_store(FOUND, 0);
-                grid.shared_store(OVER, u32::from(deadline.is_over()));
-            }
-        }
-        grid.block_barrier();
+        self.reset(deadline.is_over());
         let level = side.level + 1;
         let marks = [side.number, 1 - side.number].map(|number| self.marks(number));
         let next = self.queue(side.number, 1 - side.queue);
@@ -198,9 +190,7 @@ impl<G: Grid> Pairs<G> {
             rows,
             |_, edge| visit(edge),
         );
-        grid.block_barrier();
-        // SAFETY: both words are the block's.
-        let (count, over) = unsafe { (grid.shared_load(FOUND), grid.shared_load(OVER)) };
+        let (count, over) = self.counted();
         let best = self.scratch.load(grid, BEST);
         let side = Side {
             queue: 1 - side.queue,
@@ -208,6 +198,30 @@ impl<G: Grid> Pairs<G> {
             level,
             ..side
         };
-        (over == 0).then_some((side, best))
+        (!over).then_some((side, best))
+    }
+
+    /// Begins an empty queue.
+    #[inline(always)]
+    pub(super) fn reset(&self, is_over: bool) {
+        let grid = self.grid;
+        grid.block_barrier();
+        if grid.lane() == 0 {
+            // SAFETY: both words are the block's.
+            unsafe {
+                grid.shared_store(FOUND, 0);
+                grid.shared_store(OVER, u32::from(is_over));
+            }
+        }
+        grid.block_barrier();
+    }
+
+    /// The nodes of the queue, and whether the time is over.
+    #[inline(always)]
+    pub(super) fn counted(&self) -> (u32, bool) {
+        let grid = self.grid;
+        grid.block_barrier();
+        // SAFETY: both words are the block's.
+        unsafe { (grid.shared_load(FOUND), grid.shared_load(OVER) != 0) }
     }
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use seawall::analysis::oracle;
 use seawall::backend::RunLimits;
 use seawall::backend::batch::{BatchSession, cpu::CpuBatch};
-use seawall::backend::cuda::{CudaBatch, CudaOptions};
+use seawall::backend::cuda::{self, CudaOptions};
 use seawall::batch::{self, BatchControl, BatchGraph, BatchOutcome, NamedGraph, Prepared};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::LoadOptions;
@@ -220,7 +220,7 @@ impl<'g> Work<'g> {
                     device: machine.device,
                     ..CudaOptions::default()
                 };
-                Box::new(CudaBatch::open(&jobs, options)?)
+                cuda::open_batch(&jobs, options)?
             }
         };
         let times = calls(|| session.run().map(|stats| (stats.run_ns, 0)), quick)?;

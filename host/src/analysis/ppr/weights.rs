@@ -21,7 +21,7 @@ pub(super) struct Weighing {
     /// of it; 0 if no edge has any.
     largest: RegisterId,
     sums: RegisterId,
-    /// What is kept of all nodes, if all are ranked.
+    /// Registers of all nodes, if all are ranked.
     of_all: Option<OfAll>,
     kind: WeightKind,
     /// Units of a sum of weights in the largest one, as a power of two.

@@ -56,6 +56,7 @@ pub use embedded::{EMBEDDED, Embedded};
 pub use module::precompiled_for;
 pub use session::CudaSession;
 
+use super::batch::{BatchError, BatchSession, Job};
 use super::{BackendError, Session};
 use crate::graph::Graph;
 use crate::program::EncodedProgram;
@@ -88,6 +89,17 @@ pub fn open<'g>(
     options: CudaOptions,
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
     Ok(Box::new(CudaSession::open(executor, graph, options)?))
+}
+
+/// Opens a batch on a device.
+///
+/// # Errors
+/// As for [`CudaBatch::open`].
+pub fn open_batch<'g>(
+    jobs: &[Job<'g>],
+    options: CudaOptions,
+) -> Result<Box<dyn BatchSession + 'g>, BatchError> {
+    Ok(Box::new(CudaBatch::open(jobs, options)?))
 }
 
 /// Refuses a program with a sequential algorithm, by the first wave that runs one.

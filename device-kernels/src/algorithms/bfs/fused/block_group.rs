@@ -26,10 +26,12 @@ const LEAD: u32 = 6;
 /// a block.
 #[inline(always)]
 pub fn reach<G: Grid>(team: &Team<G>) -> u32 {
-    match G::WARP {
-        1 if team.is_alone() => u32::MAX,
-        1 => LEAD,
-        _ => group_size(team),
+    if G::SIMT {
+        group_size(team)
+    } else if team.is_alone() {
+        u32::MAX
+    } else {
+        LEAD
     }
 }
 

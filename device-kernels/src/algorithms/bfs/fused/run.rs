@@ -21,10 +21,10 @@ const LANES_LOG2_MAX: u32 = 4;
 /// Blocks that run the coming iterations of a fused search of `team`. All find the same.
 #[inline(always)]
 pub fn thread_group_now<G: Grid>(team: &Team<G>) -> u32 {
-    if G::WARP == 1 {
-        few_threads::thread_group_for(team)
-    } else {
+    if G::SIMT {
         group_size(team)
+    } else {
+        few_threads::thread_group_for(team)
     }
 }
 
@@ -36,7 +36,7 @@ pub fn thread_group_now<G: Grid>(team: &Team<G>) -> u32 {
 /// If the time budget ends or another block reports a fault.
 #[inline(never)]
 pub fn run_fused<G: Grid>(cx: ContextRef<G>, slot: u32, bounds: Bounds) -> Result<u32, Stop> {
-    if G::WARP == 1 {
+    if !G::SIMT {
         if few_threads::thread_group_for(&cx.context().team) > 1 {
             return few_threads::run_few_threads(cx, slot, &bounds);
         }
