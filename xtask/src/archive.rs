@@ -38,7 +38,6 @@ const DOCUMENTS: [&str; 5] = [
 /// Manual pages of the most important commands, without which an archive is not whole.
 const PAGES: [&str; 3] = ["seawall.1", "seawall-run.1", "seawall-serve.1"];
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let program = match &options.program {
         Some(program) => program.clone(),

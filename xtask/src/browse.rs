@@ -33,7 +33,6 @@ const SECTIONS: [&str; 6] = [
 /// Fewest bytes of a picture of a page that is not empty.
 const BYTES_MIN: usize = 20_000;
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let folder = workspace::target("browse");
     std::fs::create_dir_all(&folder).map_err(|source| Error::File {

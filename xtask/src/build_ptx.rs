@@ -56,7 +56,6 @@ struct Build<'a> {
     own: Option<&'a OwnCrate>,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let sources = sources::hash()?;
     if options.sources {

@@ -56,7 +56,6 @@ const MEMORY_MIB: u32 = 1024;
 /// Seconds that no input may take.
 const PATIENCE_SECONDS: u32 = 20;
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let known = targets()?;
     let unknown = options.targets.iter().filter(|name| !known.contains(name));
@@ -166,7 +165,6 @@ fn search(binary: &Path, name: &str, options: &Options) -> Result<(), Error> {
     })
 }
 
-/// The last lines of a text.
 fn tail(text: &str, lines: usize) -> String {
     let all: Vec<&str> = text.lines().collect();
     all[all.len().saturating_sub(lines)..].join("\n")

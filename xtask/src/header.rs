@@ -26,7 +26,6 @@ pub(crate) struct Options {
     check: bool,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let hash = hash()?;
     let path = folder().join("include/seawall.h");

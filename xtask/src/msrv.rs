@@ -9,7 +9,6 @@ use crate::metadata::{self, Package};
 /// The package whose `rust-version` represents the workspace's.
 const OWN: &str = "seawall";
 
-/// Runs the command.
 pub(crate) fn run() -> Result<(), Error> {
     let packages = metadata::packages()?;
     let own = packages.iter().find(|package| package.name == OWN);

@@ -36,7 +36,6 @@ const BYTES_MAX: u64 = 10 << 20;
 /// Most keywords of crates.io.
 const KEYWORDS_MAX: usize = 5;
 
-/// Files that every package has.
 const FILES: [&str; 4] = ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
 /// Further files of single packages: what their users need and a wrong manifest would leave out.
@@ -86,7 +85,6 @@ struct Metadata {
     packages: Vec<Manifest>,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let manifests = manifests()?;
     pack()?;
@@ -149,7 +147,6 @@ fn pack() -> Result<(), Error> {
     process::capture(&mut command).map(drop)
 }
 
-/// The files of a package.
 fn listed(name: &str) -> Result<Vec<String>, Error> {
     let mut command = cargo();
     command.args(["package", "--list", "--allow-dirty", "-p", name]);
@@ -157,7 +154,6 @@ fn listed(name: &str) -> Result<Vec<String>, Error> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// Files and fields that a package lacks.
 fn missing(name: &str, files: &[String]) -> Vec<String> {
     let own = FILES_OF.iter().filter(|(of, _)| *of == name);
     let wanted = FILES.iter().chain(own.flat_map(|(_, files)| *files));

@@ -42,7 +42,6 @@ pub(crate) struct Options {
     ptxas: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let path = workspace::root().join("host/ptx/precompiled.bin");
     if options.check {

@@ -191,7 +191,6 @@ pub(super) struct CallArgs {
 }
 
 impl CallArgs {
-    /// The call graph of a program.
     pub(super) fn graph(&self, program: &Program, on: On) -> Result<Calls, ModuleError> {
         let request = Request {
             analyses: Vec::new(),

@@ -165,7 +165,6 @@ fn elapsed_ns(clock: Instant) -> u64 {
     u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What a report is made of.
 struct Report<'a> {
     grammar: &'a Grammar,
     edges: &'a Edges,
@@ -175,7 +174,6 @@ struct Report<'a> {
     run_ns: u64,
 }
 
-/// The object of `--json`.
 #[derive(Serialize)]
 struct Object<'a> {
     productions: usize,

@@ -214,7 +214,6 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
     }
 }
 
-/// Prints help, the version or the error in the arguments.
 fn print_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     if usage.use_stderr() && failure::asks_for_json(arguments) {
         print_failure(&failure::of_usage(usage));

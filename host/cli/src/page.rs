@@ -59,7 +59,6 @@ pub(super) enum PageError {
     NoReport {
         /// File as the caller named it.
         file: String,
-        /// What is wrong.
         problem: String,
     },
 }
@@ -73,7 +72,6 @@ impl PageError {
     }
 }
 
-/// Reads the report and writes the page.
 pub(super) fn command(args: &ReportArgs) -> Result<ExitCode, CliError> {
     let mut outputs = Outputs::default();
     if let Some(path) = &args.out {

@@ -23,7 +23,6 @@ pub(super) enum ProgramFailure {
         /// The operating system's answer.
         source: io::Error,
     },
-    /// The text is invalid.
     #[error("{file}: {source}")]
     Text {
         /// File as the caller named it.
@@ -31,12 +30,8 @@ pub(super) enum ProgramFailure {
         /// The problem and its place.
         source: TextError,
     },
-    /// The run failed.
     #[error(transparent)]
-    Run {
-        /// The failure.
-        source: BackendError,
-    },
+    Run { source: BackendError },
     /// `--out` without a result.
     #[error("--out writes results, and the program keeps none; add \"keep\": true to a register")]
     NoResult,
@@ -44,10 +39,7 @@ pub(super) enum ProgramFailure {
     #[error(
         "--out cannot name a column {name:?}; \"index\" is the first one, and names in .npy are ASCII without quotes"
     )]
-    ColumnName {
-        /// Name of the register.
-        name: String,
-    },
+    ColumnName { name: String },
     /// Results of different lengths, in a file whose rows are whole.
     #[error(
         "a .npy file has whole rows, and {:?} has {} values, {:?} has {}; write .csv or .json, or keep one of them",
@@ -78,7 +70,6 @@ pub(super) enum ProgramFailure {
     LongInputs {
         /// File as the caller named it.
         file: String,
-        /// Words of its inputs.
         words: u64,
         /// Words that are taken.
         most: u64,
@@ -107,7 +98,6 @@ impl ProgramFailure {
         }
     }
 
-    /// Its kind and fields.
     pub(super) fn fields(&self) -> Value {
         match self {
             Self::Unreadable { file, source } => {
@@ -140,7 +130,6 @@ impl ProgramFailure {
     }
 }
 
-/// The text of a file.
 pub(super) struct ProgramFile {
     file: String,
     text: String,
@@ -165,7 +154,6 @@ pub(super) fn read(file: &Path) -> Result<ProgramFile, ProgramFailure> {
 }
 
 impl ProgramFile {
-    /// Its program for graphs of a size.
     pub(super) fn program(&self, graph: GraphSize) -> Result<TextProgram, ProgramFailure> {
         read_text(&self.text, graph).map_err(|source| self.failure(source))
     }

@@ -469,7 +469,6 @@ impl RunArgs {
         Ok((outcome, graph))
     }
 
-    /// Runs a program instead of an analysis.
     fn run_program(&self, file: &Path, ranks: Option<&Ranks>) -> Result<ExitCode, CliError> {
         let [graph] = self.graphs.as_slice() else {
             let graphs = self.graphs.len();

@@ -95,18 +95,13 @@ pub(super) enum IdRange {
     Empty,
     /// Smallest and largest id.
     Span {
-        /// Smallest id.
         first: u64,
-        /// Largest id.
         last: u64,
         /// Whether there are gaps between them.
         gaps: bool,
     },
-    /// Nodes have names.
     Names {
-        /// The first one.
         first: String,
-        /// The last one.
         last: String,
     },
 }
@@ -151,7 +146,6 @@ pub struct Sources {
 }
 
 impl SourceArgs {
-    /// The file of sources, if there is one.
     pub(super) fn file(&self) -> Option<&Path> {
         self.sources_file.as_deref()
     }
@@ -186,7 +180,6 @@ impl Sources {
         self.named.iter().map(|named| named.label.as_str())
     }
 
-    /// Number of sources.
     pub(super) fn len(&self) -> usize {
         self.named.len()
     }

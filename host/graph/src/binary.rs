@@ -23,11 +23,9 @@ const _: () = assert!(
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"SEAWALLG";
-/// The only version.
 pub(super) const VERSION: u32 = 1;
 /// Alignment of sections.
 pub(super) const ALIGN: u64 = 64;
-/// Size of the header.
 pub(super) const HEADER_BYTES: usize = 64;
 /// Every edge has its mirror image.
 pub(super) const SYMMETRIC: u32 = 1;
@@ -181,12 +179,10 @@ impl Header {
         }
     }
 
-    /// Bytes of an offset.
     pub(super) fn offset_bytes(&self) -> u64 {
         if self.has(WIDE) { 8 } else { 4 }
     }
 
-    /// Kind of the weight words.
     pub(super) fn weight_kind(&self) -> WeightKind {
         if self.has(FLOATS) {
             WeightKind::Float

@@ -52,7 +52,6 @@ impl Counts {
 /// Order of edges with the same ends, if they have weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Order {
-    /// By weight.
     #[default]
     Weight,
     /// As listed. Takes a stable sort, which is slower and needs half the edges' memory.

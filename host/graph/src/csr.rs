@@ -87,7 +87,6 @@ impl Csr {
         rows.max().unwrap_or(0)
     }
 
-    /// Bytes of these arrays.
     pub(super) fn bytes(&self) -> usize {
         let words =
             self.offsets.len() + self.targets.len() + self.weights().map_or(0, <[u32]>::len);

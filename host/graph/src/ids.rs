@@ -38,7 +38,6 @@ impl Ids {
         u32::try_from(at).ok().filter(|&node| node < nodes)
     }
 
-    /// Bytes of its table.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Offset(_) => 0,
@@ -52,7 +51,6 @@ impl Ids {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct NameTable {
     text: String,
-    /// End of each name in the text.
     ends: Vec<u64>,
 }
 
@@ -100,7 +98,6 @@ impl NameTable {
         self.ends.len()
     }
 
-    /// The name of a node.
     pub(super) fn get(&self, node: u32) -> Option<&str> {
         let at = node as usize;
         let end = *self.ends.get(at)? as usize;

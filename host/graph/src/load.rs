@@ -280,7 +280,6 @@ impl Format {
 }
 
 impl ScaleError {
-    /// An error of a load.
     fn in_file(self, name: &str) -> GraphError {
         let file = name.to_owned();
         match self {

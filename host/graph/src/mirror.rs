@@ -169,7 +169,6 @@ impl Missing {
         self.new
     }
 
-    /// Number of missing edges.
     pub(super) fn edges(&self) -> u32 {
         self.rows.edges()
     }

@@ -60,7 +60,6 @@ pub enum EdgeLengths {
 pub(super) struct Shortcuts([OnceLock<Option<Box<Graph>>>; 2]);
 
 impl Shortcuts {
-    /// Bytes of the graphs.
     pub(super) fn bytes(&self) -> usize {
         let made = self.0.iter().filter_map(OnceLock::get).flatten();
         made.map(|graph| graph.memory_bytes()).sum()

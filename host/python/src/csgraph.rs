@@ -424,7 +424,6 @@ fn spanning(rows: &Rows, order: &[i64]) -> Vec<i64> {
     order.iter().copied().filter(is_kept).collect()
 }
 
-/// Adds the class to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Matrix>()?;
     module.add_function(wrap_pyfunction!(breadth_first, module)?)

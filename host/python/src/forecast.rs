@@ -285,7 +285,6 @@ impl Adviser {
     }
 }
 
-/// Adds the functions and classes to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Rule>()?;
     module.add_class::<Adviser>()?;

@@ -24,7 +24,6 @@ pub(crate) struct ProgramRequest {
     pub(crate) devices: Option<DeviceChoice>,
 }
 
-/// What a run found.
 pub(crate) struct ProgramRun {
     /// Words of results by their names.
     results: Vec<(String, Vec<u32>)>,
@@ -44,7 +43,6 @@ pub(crate) struct ProgramRun {
 pub(crate) enum ProgramError {
     Text(TextError),
     Run(RunError),
-    /// An input that the program does not have, and those that it has.
     NoInput(String, Vec<String>),
 }
 
@@ -67,7 +65,6 @@ impl From<BackendError> for ProgramError {
 }
 
 impl ProgramError {
-    /// The exception, with the text and kind of the error.
     pub(crate) fn exception(&self, py: Python<'_>) -> PyErr {
         match self {
             Self::Text(problem) => error::of_text(py, problem),
@@ -92,7 +89,6 @@ pub(crate) struct Loaded<'g> {
 }
 
 impl<'g> Loaded<'g> {
-    /// Opens the machine of the request and loads its program.
     pub(crate) fn open(graph: &'g Graph, request: &ProgramRequest) -> Result<Self, ProgramError> {
         let size = GraphSize {
             nodes: graph.nodes(),

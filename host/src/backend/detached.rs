@@ -36,7 +36,6 @@ pub(super) fn leave_to(to: &Heritage, memory: impl Any + Send) {
     *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(memory));
 }
 
-/// End of a run.
 #[derive(Debug)]
 pub(super) enum Ended<F> {
     /// All threads ended, with these results.

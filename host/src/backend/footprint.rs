@@ -68,7 +68,6 @@ impl TableLengths {
     }
 }
 
-/// Bytes of a graph with the arrays in `needs`.
 pub(crate) fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) -> u64 {
     let has_incoming = needs.incoming && !graph.is_symmetric();
     let rows = 4 * (u64::from(graph.nodes()) + 1);

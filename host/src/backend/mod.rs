@@ -69,7 +69,6 @@ pub struct RunLimits {
 }
 
 impl RunLimits {
-    /// Those of `machine`.
     pub(crate) const fn of(machine: &Machine) -> Self {
         Self {
             time_budget_ns: machine.time_budget_ns,
@@ -141,7 +140,6 @@ pub struct CodeReport {
 }
 
 impl CodeReport {
-    /// The report of waves that were all interpreted, for this reason.
     fn interpreted(reason: impl ToString) -> Self {
         Self {
             reason: Some(reason.to_string()),

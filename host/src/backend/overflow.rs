@@ -187,7 +187,6 @@ impl Sums {
         }
     }
 
-    /// Returns whether the sum of a distance and a weight is a distance.
     fn fit(self, distance: u32, weight: u32) -> bool {
         match self {
             Self::Whole => distance

@@ -85,7 +85,6 @@ impl SharedProgram {
         Ok(Self { exchanges, nodes })
     }
 
-    /// The program of one device.
     pub(in crate::backend) fn part(
         &self,
         program: &EncodedProgram,

@@ -30,7 +30,6 @@ pub(crate) struct StreamJob<'a> {
     pub(crate) kind: StreamKind,
     /// Row offsets of the graph.
     pub(crate) rows: &'a Rows,
-    /// Windows of the file.
     pub(crate) windows: u32,
     /// Bytes of a window, as a power of two.
     pub(crate) shift: u32,
@@ -79,7 +78,6 @@ pub(crate) trait Keep {
     fn address(&self, window: u32) -> u64;
 }
 
-/// A machine with a stream.
 pub(crate) struct Open<'m> {
     /// Address of the memory for windows, as the machine sees it.
     pub(crate) buffers: u64,
@@ -104,7 +102,6 @@ struct Layout {
     words: u64,
 }
 
-/// Words of host memory for the board, `posts` posts and `windows` windows.
 pub(crate) fn board_words(posts: u32, windows: u32) -> u32 {
     posts
         .saturating_mul(POST_WORDS)
@@ -117,7 +114,6 @@ pub(crate) const fn post_at(ticket: u32, posts: u32) -> u32 {
     BOARD_WORDS + (ticket - 1) % posts * POST_WORDS
 }
 
-/// The word of a window.
 pub(crate) const fn window_at(window: u32, posts: u32) -> u32 {
     BOARD_WORDS + posts * POST_WORDS + window
 }
@@ -192,7 +188,6 @@ impl StreamJob<'_> {
         (self.layout().values, self.nodes() as usize)
     }
 
-    /// Record for a kernel with memory at `base` and the board at `board`.
     pub(super) fn record(&self, base: u64, board: u64) -> StreamRecord {
         let layout = self.layout();
         let at = |word: u64| base + 4 * word;

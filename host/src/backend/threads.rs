@@ -32,7 +32,6 @@ pub(crate) fn threads_or_all(threads: Option<NonZeroUsize>) -> u32 {
     u32::try_from(threads).unwrap_or(u32::MAX)
 }
 
-/// Idle teams.
 static IDLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 
 /// Calls `block` once for each number below `count`, all concurrently, the first one on this

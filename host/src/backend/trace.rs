@@ -132,7 +132,6 @@ impl TraceMemory {
         bytemuck::cast_slice_mut(&mut self.words)
     }
 
-    /// Address of the trace in this process.
     pub(super) fn address(&mut self) -> u64 {
         self.words.as_mut_ptr() as u64
     }

@@ -13,13 +13,10 @@ use std::ops::Range;
 /// A loop as the host launches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LoopStage {
-    /// Index of the loop in the wave table.
     pub(super) wave_index: u32,
     /// Number of the loop in the program.
     pub(super) wave: u32,
-    /// Its kind of loop.
     pub(super) opcode: u32,
-    /// First body group in the group table.
     pub(super) first_group: u32,
     /// Number of body groups, at least 1.
     pub(super) groups: u32,
@@ -65,7 +62,6 @@ pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendErro
 pub(super) trait StageLauncher {
     /// Launches the ordinary waves of a group.
     fn group(&mut self, group: u32) -> Result<(), BackendError>;
-    /// Begins a loop.
     fn begin(&mut self, stage: &LoopStage) -> Result<(), BackendError>;
     /// Launches the groups of a loop's body, and ends the iteration.
     fn iteration(&mut self, stage: &LoopStage) -> Result<(), BackendError>;
@@ -104,7 +100,6 @@ pub(super) fn walk(
     Ok(())
 }
 
-/// The group of each stage of [`stages`].
 #[cfg(feature = "cuda")]
 pub(super) fn groups_of_stages(program: &EncodedProgram) -> Vec<u32> {
     let group = |index: u32| {

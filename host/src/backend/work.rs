@@ -30,7 +30,6 @@ pub struct SessionWork {
 }
 
 impl SessionWork {
-    /// The work of `runs` runs by the plan of their session, with this many allocations.
     pub(crate) fn of(plan: &SessionPlan, runs: u64, allocations: u64) -> Self {
         Self {
             graph_uploads: plan.graph_reuse.cold_uploads,

@@ -88,7 +88,6 @@ pub fn execute(
 /// Most plans that a batch keeps for its graphs by default.
 const PLANS_MAX: u16 = 4096;
 
-/// Number of plans that a batch keeps for `graphs` graphs.
 fn plans_of(graphs: usize) -> u16 {
     u16::try_from(graphs).map_or(PLANS_MAX, |graphs| graphs.min(PLANS_MAX))
 }

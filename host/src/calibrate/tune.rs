@@ -55,7 +55,6 @@ const GRAPHS: [(Kind, [Sample; 2]); 3] = [
     ),
 ];
 
-/// Kinds of work.
 const WORKS: [Work; 4] = [Work::Searches, Work::Rounds, Work::Components, Work::Passes];
 
 /// Whether a job takes so different times in two processes that the trials of one cannot tell which
@@ -99,7 +98,6 @@ impl<'g> Job<'g> {
         }
     }
 
-    /// The jobs of a kind of work on a graph.
     fn of_work(graph: &'g Graph, work: Work) -> Vec<Self> {
         let jobs = |kinds: &[AnalysisKind]| {
             let job = |kind: &AnalysisKind| Self::new(graph, *kind);
@@ -144,7 +142,6 @@ struct Race {
 }
 
 impl Race {
-    /// A race of the candidates, with the current one among them.
     fn new(candidates: &[u32], current: u32) -> Self {
         let others = candidates.iter().filter(|candidate| **candidate != current);
         let candidates: Vec<u32> = std::iter::once(current).chain(others.copied()).collect();

@@ -41,7 +41,6 @@ impl BuildOptions {
         plan(low_memory).map_err(|other| lesser(error, other))
     }
 
-    /// The low-memory options, unless these are.
     pub(crate) fn on_low_memory(self) -> Option<Self> {
         (!self.low_memory).then_some(Self {
             low_memory: true,

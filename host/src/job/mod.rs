@@ -26,9 +26,7 @@ use std::time::Instant;
 pub(crate) trait Work: Sized {
     /// The result that is read back after the last repetition.
     type Answer;
-    /// The outcome.
     type Outcome;
-    /// The error of a job that is refused or fails.
     type Error;
 
     /// Runs as often as requested, by [`Job::repeat`] or in one kernel, and reads the result back.
@@ -162,7 +160,6 @@ impl<'p> Job<'p> {
     }
 }
 
-/// The first of the times of runs, and their median.
 pub(crate) fn first_and_median(mut times: Vec<u64>) -> [u64; 2] {
     let first = times.first().copied().unwrap_or(0);
     times.sort_unstable();

@@ -17,9 +17,7 @@ use std::borrow::Borrow;
 /// The findings of a job, on any machine.
 pub(crate) struct Found {
     pub(crate) backend: Executor,
-    /// Reason of the choice.
     pub(crate) reason: Option<String>,
-    /// Name of the device.
     pub(crate) device: String,
     pub(crate) values: Column,
     pub(crate) parents: Option<Vec<u32>>,

@@ -274,7 +274,6 @@ impl ProgramBuilder {
         self.waves.push(wave);
     }
 
-    /// The wave, checked.
     fn admit(&mut self, mut wave: WaveSpec) -> WaveSpec {
         let named = std::mem::take(&mut wave.named);
         let around = Around {
@@ -476,7 +475,6 @@ impl ProgramBuilder {
         self.push_loop(WaveSpec::new(name, Opcode::Fixpoint), body);
     }
 
-    /// Adds the loop `wave` with a body.
     pub(super) fn push_loop(&mut self, mut wave: WaveSpec, body: Body) {
         for inner in &body.waves {
             wave.reads.extend(&inner.reads);

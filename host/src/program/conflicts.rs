@@ -42,7 +42,6 @@ impl Longest {
 }
 
 impl Conflicts {
-    /// Records that `wave` uses a place.
     pub(super) fn note(&mut self, wave: u32, place: Span, writes: bool) {
         self.uses.push(Use {
             place,

@@ -270,7 +270,6 @@ struct Uses {
     latest: BTreeSet<Slot>,
     /// Stored at the item's own place.
     stored: BTreeSet<Slot>,
-    /// Changed anywhere.
     changed: BTreeSet<Slot>,
 }
 

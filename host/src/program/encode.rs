@@ -109,7 +109,6 @@ struct Tables<'b> {
     open: VecDeque<Loop<'b>>,
 }
 
-/// A loop in the tables.
 struct Loop<'b> {
     /// Index of its record in the wave table.
     index: usize,
@@ -125,7 +124,6 @@ struct Within<'a, 'b> {
     name: &'a str,
     /// Number of the first wave.
     first: u32,
-    /// The body of each that has one.
     bodies: &'b [Option<BodyLayout>],
 }
 

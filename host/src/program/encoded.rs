@@ -138,7 +138,6 @@ impl EncodedProgram {
         }
     }
 
-    /// The name of an opcode, if the program knows it.
     pub(crate) fn opcode_name(&self, opcode: u32) -> Option<String> {
         match Opcode::from_word(opcode) {
             Some(opcode) => Some(opcode.to_string()),

@@ -52,7 +52,6 @@ pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
     Ok(())
 }
 
-/// The position of the walk.
 struct Walk<'p> {
     program: &'p EncodedProgram,
     holding: Holding,
@@ -476,7 +475,6 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// The groups of a loop's body.
 fn body_groups<'p>(program: &'p EncodedProgram, wave: &WaveRecord) -> &'p [GroupRecord] {
     let record = FixpointRecord::from_parameters(wave.parameters);
     let first = record.first_group as usize;

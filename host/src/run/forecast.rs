@@ -22,7 +22,6 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Begins a request on a session with the counters `start`.
     pub(super) fn begin(start: SessionWork) -> Self {
         Self {
             start,

@@ -55,7 +55,6 @@ pub struct RunRequest {
     pub parallel: Option<Parallel>,
     /// Whether a plan may be reused from an equal earlier request.
     pub reuse_plans: bool,
-    /// As [`Question::centers`].
     pub(crate) centers: Option<[u32; 2]>,
 }
 

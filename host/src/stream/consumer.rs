@@ -61,7 +61,6 @@ impl Limits<'_> {
         Duration::from_nanos(self.time_budget_ns)
     }
 
-    /// Ends a run whose limits are reached.
     pub(super) fn check(&self, passes: u64) -> Result<(), RunError> {
         if self.canceller.is_asked() {
             self.canceller.settle()?;
@@ -83,9 +82,7 @@ pub(super) struct Done<'b> {
     pub(super) end: Result<(), BinaryProblem>,
 }
 
-/// A consumer of windows.
 pub(super) trait WindowConsumer<'b> {
-    /// Number of windows that it has.
     fn computing(&self) -> usize;
     /// Passes it a window.
     ///
@@ -112,7 +109,6 @@ pub(super) trait WindowConsumer<'b> {
     }
 }
 
-/// Threads that compute.
 pub(super) struct Threads<'b> {
     to: Sender<Fill<'b>>,
     from: Receiver<Done<'b>>,
@@ -175,7 +171,6 @@ impl<'b> WindowConsumer<'b> for Threads<'b> {
     }
 }
 
-/// A thread that computes.
 struct Worker<'s, 'b, 'a> {
     setup: &'s Setup<'a>,
     kernel: &'s dyn Kernel,

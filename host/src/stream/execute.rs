@@ -289,7 +289,6 @@ impl Streamed {
         })
     }
 
-    /// Loads the graph, for a check.
     fn load(&self, request: &RunRequest, options: StreamOptions) -> Result<Graph, RunError> {
         let weights = match (request.analysis.reads_weights(), options.unit_weights) {
             (false, _) => WeightChoice::Ignored,

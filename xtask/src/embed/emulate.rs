@@ -25,11 +25,9 @@ const MACHINE: [&str; 7] = [
 /// Far above the second that the example takes.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The output of an image.
 pub(super) struct Output {
     /// defmt's frames.
     pub(super) frames: Vec<u8>,
-    /// Text.
     pub(super) text: String,
 }
 
@@ -41,7 +39,6 @@ pub(super) fn version() -> Result<String, Error> {
     Ok(format!("{short}, machine {}", MACHINE[1]))
 }
 
-/// Runs `image` until it exits.
 pub(super) fn run(image: &Path) -> Result<Output, Error> {
     let (frames, text) = (image.with_extension("defmt"), image.with_extension("txt"));
     let mut command = Command::new(program());

@@ -45,7 +45,6 @@ struct Tools {
     disassembler: Option<Disassembler>,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let tools = Tools {
         ptxas: Ptxas::find(options.ptxas.as_deref()),

@@ -55,7 +55,6 @@ impl Table {
         text
     }
 
-    /// Inverse of [`Self::to_text`].
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         let release = text.lines().find_map(|line| line.strip_prefix(PTXAS));
         let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);

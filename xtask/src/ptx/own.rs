@@ -12,7 +12,6 @@ use crate::ptx::targets::Target;
 /// A crate whose kernels are compiled.
 #[derive(Debug)]
 pub(crate) struct OwnCrate {
-    /// Name of the package.
     pub(crate) package: String,
     /// Name of its library, as the compiler writes it.
     pub(crate) library: String,
@@ -87,7 +86,6 @@ impl OwnCrate {
         })
     }
 
-    /// The file for `target`.
     pub(crate) fn output(&self, target: &Target) -> PathBuf {
         let name = format!("{}.{}.ptx", self.package, target.cpu());
         self.folder.join("ptx").join(name)

@@ -60,7 +60,6 @@ pub(crate) fn whole(kernel: &str, found: &BTreeMap<String, Assembled>) -> Option
 /// An assembler that was found.
 pub(crate) struct Ptxas {
     program: PathBuf,
-    /// Its release, such as `12.9`.
     pub(crate) release: String,
 }
 

@@ -20,7 +20,6 @@ use crate::error::Error;
 /// The disassembler's mark after an instruction that spills or refills.
 const MARK: &str = "SpillRefill";
 
-/// A disassembler that was found.
 pub(crate) struct Disassembler {
     program: PathBuf,
 }
@@ -73,7 +72,6 @@ impl Disassembler {
     }
 }
 
-/// Bytes of machine code of each kernel in `cubin`.
 pub(crate) fn code_bytes(cubin: &Path) -> Result<Vec<(String, u32)>, Error> {
     let image = std::fs::read(cubin).map_err(|source| Error::File {
         doing: "reading",

@@ -8,7 +8,6 @@ use seawall::backend::cuda::measure::Meter;
 /// Lanes of a block in each shape, with one block per multiprocessor.
 const LANES: [u32; 5] = [32, 128, 256, 512, 1024];
 
-/// The shape of the floor, and the floor.
 const FLOOR: (u32, f64) = (256, 0.92);
 
 /// Adds a row for each shape.

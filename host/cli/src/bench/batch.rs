@@ -88,7 +88,6 @@ struct Done {
     loaded: Times,
     /// From graphs to results.
     whole: Times,
-    /// Wall times of [`PARTS`].
     parts: [Timing; PARTS.len()],
 }
 
@@ -168,7 +167,6 @@ impl<'g> Work<'g> {
         Row::new(what, Clock::Wall, figure(ours), baseline).shown_in(Unit::Milliseconds)
     }
 
-    /// Times the batch on `machine`; records a wrong result.
     fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
         let name = timing::name(&machine);
         setting.say(format!("{}: {name}", self.what));

@@ -17,10 +17,8 @@ use seawall::program::{BitOp, ProgramBuilder, ProgramError, RegisterId};
 use seawall::run::RunError;
 use std::num::NonZeroUsize;
 
-/// Waves of the chain.
 const WAVES: u32 = 1000;
 
-/// Words of each wave.
 const WORDS: u32 = 4096;
 
 /// Largest share of the time of a CUDA graph, by device time.

@@ -88,7 +88,6 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// The graph as a file of text.
 fn text(graph: &Graph, suffix: &str) -> Result<Arc<Vec<u8>>, BenchError> {
     let fail = |source| GraphError::Io {
         file: "a temporary file".to_owned(),

@@ -66,7 +66,6 @@ impl<'p> Setting<'p> {
         self.section = section;
     }
 
-    /// The section in progress.
     pub(super) const fn section(&self) -> Section {
         self.section
     }
@@ -140,7 +139,6 @@ impl<'p> Setting<'p> {
         Baseline::of(of, ns)
     }
 
-    /// The finished report.
     pub(super) fn into_report(self) -> BenchReport {
         BenchReport {
             version: env!("CARGO_PKG_VERSION"),

@@ -84,7 +84,6 @@ fn gather(program: &mut ProgramBuilder, nodes: u32) -> Result<RegisterId, Progra
     Ok(ranks.ranks)
 }
 
-/// Adds a row for each kind of wave.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     setting.say(format!("making {}", RMAT.text(setting.quick)));
     let graph = RMAT.load(setting.quick, false)?;
@@ -122,7 +121,6 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Times of a wave and its result.
 type Measured = (Times, Column);
 
 /// Times `wave` on both machines and returns its results. The machines take turns, because the

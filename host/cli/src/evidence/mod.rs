@@ -47,7 +47,6 @@ pub(crate) enum EvidenceFailure {
     Refused {
         /// File as the caller named it.
         file: String,
-        /// The reason.
         reason: String,
         /// The reason as an object, for scripts.
         fields: serde_json::Value,
@@ -59,7 +58,6 @@ pub(crate) enum EvidenceFailure {
     Unmeasured {
         /// Graph as the caller named it.
         graph: String,
-        /// The reason.
         source: EvidenceError,
     },
 }

@@ -3,7 +3,6 @@
 use seawall::graph::{GraphError, LineProblem};
 use serde_json::{Value, json};
 
-/// Kind and fields of `error`.
 pub(super) fn fields(error: &GraphError) -> Value {
     let mut fields = json!(error);
     if let GraphError::Line {

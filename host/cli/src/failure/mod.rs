@@ -140,7 +140,6 @@ fn named(error: &impl Debug) -> Value {
     json!({ "kind": kind })
 }
 
-/// The object for `fields` of a failure and its message.
 fn with_message(mut fields: Value, message: &str) -> Value {
     fields["message"] = message.into();
     json!({ "error": fields })

@@ -4,7 +4,6 @@ use super::graph;
 use seawall_modules::ModuleError;
 use serde_json::{Value, json};
 
-/// Kind and fields of a failure.
 pub(crate) fn fields(error: &ModuleError) -> Value {
     match error {
         ModuleError::Io { path, source } => {

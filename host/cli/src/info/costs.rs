@@ -28,7 +28,6 @@ pub(super) struct CostReport {
     gpus: Vec<GpuReport>,
 }
 
-/// Costs of one GPU.
 #[derive(Debug, Serialize)]
 struct GpuReport {
     ordinal: u32,

@@ -122,7 +122,6 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads a file, or standard input for `-`.
     pub(super) fn read(file: &str) -> Result<Self, PlanError> {
         match source(file) {
             Ok(source) => Self::from_reader(shown(file), source),

@@ -237,7 +237,6 @@ fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {
     print(|out| args.format().write(&view, out))
 }
 
-/// The plan of each of `count` devices, and their exchanges.
 fn show_devices(args: &PlanArgs, program: &Program, count: u32) -> Result<(), CliError> {
     let dag = program.dag();
     let (mut memory, mut more) = (PlannerMemory::for_dag(&dag), DevicesMemory::of(&dag));

@@ -87,7 +87,6 @@ const METRICS: [Metric; 9] = [
     ),
 ];
 
-/// The metrics of a service of modules.
 const OF_MODULES: [Metric; 6] = [
     gauge(
         "program_functions",

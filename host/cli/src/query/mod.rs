@@ -89,18 +89,11 @@ enum LoadOp {
 pub(crate) enum QueryError {
     /// No service listens.
     #[error("{path}: {source}; start one with seawall serve GRAPH --socket {path}")]
-    Connect {
-        /// The socket.
-        path: String,
-        /// The error of the system.
-        source: io::Error,
-    },
+    Connect { path: String, source: io::Error },
     /// The service ended or failed during a query.
     #[error("{path}: {source}; {open} queries have no answer")]
     Lost {
-        /// The socket.
         path: String,
-        /// The error of the system.
         source: io::Error,
         /// Queries without an answer.
         open: u64,
@@ -108,7 +101,6 @@ pub(crate) enum QueryError {
     /// The service accepts no more clients.
     #[error("{path}: {message}; use fewer clients or ask again later")]
     Busy {
-        /// The socket.
         path: String,
         /// The answer of the service.
         message: String,
@@ -117,22 +109,15 @@ pub(crate) enum QueryError {
     #[error(
         "{path}: it serves modules, which have no nodes; --op nop measures the way there and back"
     )]
-    Modules {
-        /// The socket.
-        path: String,
-    },
+    Modules { path: String },
     /// Random nodes of a graph whose nodes have names.
     #[error(
         "{path}: the nodes of its graph have names, and random ones are drawn by their ids; ask about nodes by lines, or serve a graph with ids"
     )]
-    Named {
-        /// The socket.
-        path: String,
-    },
+    Named { path: String },
     /// An invalid answer.
     #[error("{path}: the answer {line:?} is none of seawall serve")]
     Stranger {
-        /// The socket.
         path: String,
         /// The received text, or its beginning.
         line: String,
@@ -140,9 +125,7 @@ pub(crate) enum QueryError {
     /// An incomplete answer.
     #[error("{path}: an answer was cut after {bytes} bytes; {open} queries have no answer")]
     Cut {
-        /// The socket.
         path: String,
-        /// Bytes received.
         bytes: usize,
         /// Queries without an answer.
         open: u64,
@@ -150,7 +133,6 @@ pub(crate) enum QueryError {
     /// An answer without an end.
     #[error("{path}: an answer of more than {most} bytes, which is none of seawall serve")]
     Endless {
-        /// The socket.
         path: String,
         /// Most bytes of an answer.
         most: usize,
@@ -158,19 +140,13 @@ pub(crate) enum QueryError {
     /// The service closed an idle connection.
     #[error("{path}: {message}")]
     Idle {
-        /// The socket.
         path: String,
         /// The answer of the service.
         message: String,
     },
     /// A query that no service accepts.
     #[error("query {number} has more than {most} bytes, and a service takes no more")]
-    LongQuery {
-        /// Its number, from 1 on.
-        number: u64,
-        /// Most bytes of a query.
-        most: usize,
-    },
+    LongQuery { number: u64, most: usize },
     /// A picture whose suffix names no format.
     #[error("--plot {path}: {NAMED}")]
     Picture {
@@ -419,7 +395,6 @@ struct Sent {
     is_over: AtomicBool,
 }
 
-/// Sends queries and then the end.
 fn send(mut stream: &UnixStream, queries: &[String], sent: &Sent) -> Result<(), SendError> {
     let mut line = |line: &[u8], is_last: bool| {
         let line = line.trim_ascii();

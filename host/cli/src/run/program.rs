@@ -43,11 +43,9 @@ pub(super) struct ProgramRequest<'a> {
     pub(super) machine: Machine,
     /// Several devices that share the program.
     pub(super) devices: Option<&'a DeviceChoice>,
-    /// Ranks that share it.
     pub(super) ranks: Option<&'a Ranks>,
     /// The form of `--emit`, which is printed instead of a run.
     pub(super) emit: Option<EmitName>,
-    /// Number of runs.
     pub(super) repeat: NonZeroU32,
     /// The file of `--out`, and its format.
     pub(super) table: Option<(&'a Path, RowFormat)>,
@@ -60,7 +58,6 @@ pub(super) struct ProgramRequest<'a> {
     pub(super) is_timed: bool,
     /// Whether the report has groups with their times.
     pub(super) explain: bool,
-    /// The file of `--trace`.
     pub(super) trace: Option<&'a Path>,
     pub(super) quiet: bool,
 }
@@ -156,17 +153,14 @@ fn emit(encoded: &EncodedProgram, machine: &Machine) -> Result<ExitCode, CliErro
     Ok(ExitCode::SUCCESS)
 }
 
-/// Results of a run.
 struct Ran {
     device: String,
     loops: Vec<LoopEnd>,
     /// How waves of code ran, if there are some.
     code: Option<CodeReport>,
     session: SessionReport,
-    /// The devices that shared it.
     devices: Option<DevicesReport>,
     results: Vec<ResultReport>,
-    /// Median of all runs.
     run_ns: u64,
     first_run_ns: u64,
     /// Spans since the graph was loaded.
@@ -312,7 +306,6 @@ fn output_bytes(program: &TextProgram, encoded: &EncodedProgram) -> u64 {
     4 * program.results.iter().map(words).sum::<u64>()
 }
 
-/// The values of a result in `words`.
 fn shown(result: &TextResult, words: &[u32]) -> ResultReport {
     let count = usize::try_from(result.count).unwrap_or(usize::MAX);
     ResultReport {

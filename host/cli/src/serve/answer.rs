@@ -26,7 +26,6 @@ pub(super) struct Form {
 /// Words of the window that an answer shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shown {
-    /// Nodes.
     Neighbours(Span),
     /// Values of a program's result.
     Values(Kind, Span),

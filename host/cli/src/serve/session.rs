@@ -26,9 +26,7 @@ use super::stop::Stop;
 use super::{LINE_MAX, OPEN};
 use seawall::service::Ticket;
 
-/// Events of a client.
 pub(super) enum Event {
-    /// A query was posted.
     Posted {
         space: usize,
         since: Instant,
@@ -36,9 +34,14 @@ pub(super) enum Event {
         ticket: Ticket,
     },
     /// An answer that needed no query.
-    Said { space: usize, id: Id, answer: Value },
-    /// A query ended.
-    Ended { space: usize },
+    Said {
+        space: usize,
+        id: Id,
+        answer: Value,
+    },
+    Ended {
+        space: usize,
+    },
     /// No further query comes.
     Over,
     /// The client neither asked nor waited for too long.
@@ -167,7 +170,6 @@ impl Session {
     }
 }
 
-/// The end of a session.
 pub(super) struct Left {
     /// The thread that reads.
     #[cfg_attr(
@@ -181,9 +183,7 @@ pub(super) struct Left {
 
 /// The side that answers a client's lines.
 pub(super) enum Answerer {
-    /// The service of a graph.
     Graph(Poster),
-    /// Modules.
     Modules(Arc<Modules>),
 }
 

@@ -31,20 +31,10 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 pub(crate) enum SocketError {
     /// There is a file at its path.
     #[error("{path}: {what} is there already; remove it or name another path")]
-    Taken {
-        /// The path.
-        path: String,
-        /// The file that is there.
-        what: &'static str,
-    },
+    Taken { path: String, what: &'static str },
     /// The system refused.
     #[error("{path}: {source}")]
-    Io {
-        /// The path.
-        path: String,
-        /// The error of the system.
-        source: io::Error,
-    },
+    Io { path: String, source: io::Error },
 }
 
 impl SocketError {

@@ -38,7 +38,6 @@ impl Dense {
         }
     }
 
-    /// First row of a column.
     fn first_row(&self, column: u64) -> u64 {
         match self.part {
             Part::Whole => 0,

@@ -47,7 +47,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Goes to the start of the next line.
     #[inline]
     pub(super) fn next_line(&mut self) {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
@@ -67,7 +66,6 @@ impl<'a> Fields<'a> {
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
-    /// Ends the line; a field before its end is an error.
     #[inline]
     pub(super) fn end(&mut self) -> Result<(), LineProblem> {
         if self.peek().is_some() {

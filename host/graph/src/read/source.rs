@@ -29,7 +29,6 @@ pub(super) type Stream = Box<dyn Read + Send>;
 
 /// An opened input.
 pub(super) struct Source {
-    /// Name for messages.
     pub(super) name: String,
     /// Compression by the first bytes.
     pub(super) compression: Compression,

@@ -1316,7 +1316,6 @@ fn path_to(parent: &[u32], node: u32) -> Vec<u32> {
     path
 }
 
-/// Adds the class to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NxGraph>()
 }

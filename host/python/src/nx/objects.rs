@@ -127,7 +127,6 @@ impl NxGraph {
         Ok(())
     }
 
-    /// Asks for the objects of some nodes.
     pub(super) fn fetch(&self, py: Python<'_>, nodes: &[u32]) {
         fetch(nodes.iter().map(|node| self.node(py, *node)));
     }
@@ -369,7 +368,6 @@ pub(super) struct Ends {
     offsets: Vec<usize>,
     /// The other end, and the number of the edge.
     near: Vec<(u32, u32)>,
-    /// Number of edges.
     edges: usize,
 }
 

@@ -29,7 +29,6 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Number of nodes.
     pub(crate) fn nodes(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
@@ -67,7 +66,6 @@ impl Rows {
         self.range(node).len()
     }
 
-    /// All nodes.
     pub(crate) fn all(&self) -> Range<u32> {
         0..self.nodes() as u32
     }

@@ -28,7 +28,6 @@ impl<'a> Ways<'a> {
 pub(crate) struct Levels {
     /// Reached nodes in the order in which they were found.
     pub(crate) order: Vec<u32>,
-    /// Ends of levels in `order`.
     pub(crate) ends: Vec<usize>,
     /// Level of every node, [`NONE`] where none is known; empty if they are not kept.
     pub(crate) level: Vec<u32>,
@@ -204,7 +203,6 @@ impl Levels {
         first
     }
 
-    /// The nodes of each level.
     pub(crate) fn layers(&self) -> impl Iterator<Item = &[u32]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts
@@ -223,7 +221,6 @@ impl Levels {
         is_reached.then(|| self.ends.len().saturating_sub(1) as u32)
     }
 
-    /// The sum of all levels.
     pub(crate) fn total(&self) -> u64 {
         (0..)
             .zip(self.layers())
@@ -231,7 +228,6 @@ impl Levels {
             .sum()
     }
 
-    /// The largest level.
     pub(crate) fn largest(&self) -> u32 {
         self.ends.len().saturating_sub(1) as u32
     }
@@ -272,11 +268,9 @@ pub(crate) fn parents(rows: &Rows, found: &Levels) -> Rows {
     Rows { offsets, targets }
 }
 
-/// Lengths of paths.
 pub(crate) trait Length: Copy + Default + Send + Sync {
     /// The length of the path with one more edge.
     fn plus(self, weight: Self) -> Self;
-    /// The order of lengths.
     fn order(self, other: Self) -> Ordering;
 }
 

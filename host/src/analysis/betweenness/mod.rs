@@ -33,7 +33,6 @@ use crate::program::{
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord, Shares};
 
-/// The analysis `betweenness`.
 pub(super) struct Betweenness;
 
 const FACTS: Facts = Facts {

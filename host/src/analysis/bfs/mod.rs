@@ -16,7 +16,6 @@ use crate::units::Count;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `bfs`.
 pub(super) struct Bfs;
 
 const FACTS: Facts = Facts {
@@ -102,7 +101,6 @@ impl Analysis for Bfs {
     }
 }
 
-/// Levels by one queue.
 const LEVELS_ALONE: alone::Sought = alone::Sought {
     record: SequentialRecord::new(Algorithm::Levels),
     none: UNREACHED,
@@ -159,7 +157,6 @@ pub(super) fn farthest(column: &Column, measure: &str) -> Answer {
     }
 }
 
-/// A whole number and its text.
 fn whole(number: u64) -> (Number, String) {
     (Number::Whole(number), Count(number).to_string())
 }

@@ -13,7 +13,6 @@ use crate::graph::Graph;
 use crate::program::{ComponentStep, Mark, ProgramBuilder, ProgramError, RegisterId};
 use seawall_core::abi::components::KNOWN_WORDS;
 
-/// The analysis `cc`.
 pub(super) struct Cc;
 
 const FACTS: Facts = Facts {

@@ -19,7 +19,6 @@ use crate::graph::Graph;
 use crate::program::{Measure, ProgramError};
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `closeness`.
 pub(super) struct Closeness;
 
 const FACTS: Facts = Facts {

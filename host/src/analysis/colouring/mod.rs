@@ -36,7 +36,6 @@ use hubs::Hubs;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `colouring`.
 pub(super) struct Colouring;
 
 const FACTS: Facts = Facts {

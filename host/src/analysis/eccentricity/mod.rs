@@ -16,7 +16,6 @@ use crate::program::{Measure, ProgramError};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
-/// The analysis `eccentricity`.
 pub(super) struct Eccentricity;
 
 const FACTS: Facts = Facts {

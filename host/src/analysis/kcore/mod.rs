@@ -21,7 +21,6 @@ use crate::program::{ProgramBuilder, ProgramError};
 use crate::units::{Count, counted};
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `kcore`.
 pub(super) struct Kcore;
 
 const FACTS: Facts = Facts {

@@ -63,7 +63,6 @@ use count::Counter;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `labels`.
 pub(super) struct Labels;
 
 const FACTS: Facts = Facts {
@@ -175,16 +174,13 @@ fn counted_communities(count: u64) -> String {
     }
 }
 
-/// The registers of the program.
 #[derive(Clone, Copy)]
 struct Registers {
-    /// The label of each node.
     labels: RegisterId,
     /// The label that each node wants, which is its own for most.
     wanted: RegisterId,
     /// The last round that listed each node.
     listed: RegisterId,
-    /// Number of the round, from 1 on.
     round: RegisterId,
     /// Nodes that search for a label in a round, that change theirs, and that have to wait.
     looking: List,

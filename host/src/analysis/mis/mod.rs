@@ -33,7 +33,6 @@ use crate::program::{
 use crate::units::counted;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `mis`.
 pub(super) struct Mis;
 
 const FACTS: Facts = Facts {

@@ -31,7 +31,6 @@ use crate::program::{
 use crate::units::counted;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `msf`.
 pub(super) struct Msf;
 
 const FACTS: Facts = Facts {

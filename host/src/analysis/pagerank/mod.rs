@@ -18,7 +18,6 @@ use crate::graph::{Csr, Graph};
 use crate::program::{ProgramBuilder, ProgramError, Ranks, RegisterId, Slices};
 use slices::{Slicing, slicing_for};
 
-/// The analysis `pagerank`.
 pub(super) struct Pagerank;
 
 const FACTS: Facts = Facts {

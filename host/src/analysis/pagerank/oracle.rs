@@ -59,7 +59,6 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The walk of `question`, from these starts.
     pub(crate) const fn of(starts: &'a [f64], question: &Question) -> Self {
         Self {
             starts,
@@ -86,7 +85,6 @@ fn shares(graph: &Graph, node: u32, weighted: bool) -> Vec<(usize, f64)> {
         .collect()
 }
 
-/// [`ranks`] of a given walk.
 pub(crate) fn ranks_from(graph: &Graph, walk: Walk<'_>, iterations: u32) -> Ranked {
     let Walk {
         starts, weighted, ..

@@ -113,7 +113,6 @@ impl Sample {
     }
 }
 
-/// The rows of a graph.
 struct Rows<'g> {
     outgoing: &'g Csr,
     incoming: &'g Csr,

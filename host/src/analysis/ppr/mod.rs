@@ -33,7 +33,6 @@ use seawall_core::abi::rank::unit_exponent;
 use std::collections::BTreeMap;
 use weights::Weighing;
 
-/// The analysis `ppr`.
 pub(super) struct Ppr;
 
 const FACTS: Facts = Facts {
@@ -397,12 +396,10 @@ fn anew<'c>(node: Item<'c>, jumping: RegisterId, damping: f32) -> Value<'c> {
     jumping * damping + (1.0 - damping)
 }
 
-/// A unit as a float.
 fn unit(exponent: u32) -> f32 {
     0.5_f32.powi(exponent as i32)
 }
 
-/// Whole units in `value`.
 fn units(value: Value<'_>, exponent: u32) -> Value<'_> {
     (value * 2.0_f32.powi(exponent as i32)).to_u64()
 }

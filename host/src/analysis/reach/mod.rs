@@ -14,7 +14,6 @@ use crate::graph::{EdgeLengths, Graph};
 use crate::program::{Mark, ProgramBuilder, ProgramError};
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `reach`.
 pub(super) struct Reach;
 
 const FACTS: Facts = Facts {

@@ -34,7 +34,6 @@ use crate::program::{
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `scc`.
 pub(super) struct Scc;
 
 const FACTS: Facts = Facts {

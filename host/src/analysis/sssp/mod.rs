@@ -21,7 +21,6 @@ use crate::run::RunError;
 use program::bounds_of_a_level;
 pub(super) use program::build as rounds_of_paths;
 
-/// The analysis `sssp`.
 pub(super) struct Sssp;
 
 const FACTS: Facts = Facts {

@@ -117,7 +117,6 @@ fn circle(parents: &[u32], starts: impl Iterator<Item = u32>) -> Option<Vec<u32>
     None
 }
 
-/// The cycle of parents that `node` is on.
 fn around(parents: &[u32], node: u32) -> Vec<u32> {
     let mut nodes = vec![node];
     let mut next = parents[node as usize];

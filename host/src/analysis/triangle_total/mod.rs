@@ -13,7 +13,6 @@ use crate::graph::Graph;
 use crate::program::ProgramError;
 use crate::units::counted;
 
-/// The analysis `triangle-total`.
 pub(super) struct TriangleTotal;
 
 const FACTS: Facts = Facts {

@@ -15,7 +15,6 @@ use crate::graph::Graph;
 use crate::program::{self, Hubs, ProgramBuilder, ProgramError};
 use crate::units::counted;
 
-/// The analysis `triangles`.
 pub(super) struct Triangles;
 
 const FACTS: Facts = Facts {
@@ -37,10 +36,8 @@ const FACTS: Facts = Facts {
 /// Passes over all edges for each edge of a node.
 const PASSES_OF_DEGREE: f64 = 1.0;
 
-/// Fewest passes.
 const PASSES_LEAST: f64 = 4.0;
 
-/// Levels in between.
 const LEVELS: f64 = 4.0;
 
 impl Analysis for Triangles {

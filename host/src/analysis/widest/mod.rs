@@ -22,7 +22,6 @@ use crate::program::{
 };
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
-/// The analysis `widest`.
 pub(super) struct Widest;
 
 const FACTS: Facts = Facts {

@@ -57,7 +57,6 @@ impl Tier {
 pub(crate) struct ProgramCode {
     #[cfg(feature = "jit")]
     tier: OnceLock<Arc<Tier>>,
-    /// Waves of code of the program.
     waves: u32,
     /// Time that a run is expected to take in the interpreter, nanoseconds.
     expected_ns: u64,
@@ -178,12 +177,10 @@ pub(super) struct MachineCode {
 }
 
 impl MachineCode {
-    /// Nothing yet, for `program` on `graph` with `threads` threads.
     pub(super) fn of(program: &EncodedProgram, graph: &Graph, threads: u32) -> Self {
         Self::shared(&Arc::new(ProgramCode::of(program, [graph], threads)))
     }
 
-    /// Machine code that sessions share.
     pub(super) fn shared(code: &Arc<ProgramCode>) -> Self {
         Self {
             code: Arc::clone(code),

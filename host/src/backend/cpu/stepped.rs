@@ -38,7 +38,6 @@ pub(crate) struct SteppedSession<'g> {
     devices: Vec<CpuSession<'g>>,
     ranks: Option<&'g mut dyn Carrier>,
     info: DeviceInfo,
-    /// Threads of each device.
     threads: u32,
     limits: RunLimits,
     jit: Jit,
@@ -179,7 +178,6 @@ impl<'g> SteppedSession<'g> {
         }
     }
 
-    /// Loads the parts of this process.
     fn load_parts(&mut self, program: &EncodedProgram) -> Result<Shared, BackendError> {
         let stages = stages(program)?;
         fit::check(program, self.graph)?;
@@ -412,7 +410,6 @@ impl Running<'_, '_> {
         Ok(())
     }
 
-    /// Launches a kernel on all devices at once.
     fn launch(&mut self, kernel: Kernel) -> Result<(), BackendError> {
         let SteppedSession {
             graph,

@@ -22,7 +22,6 @@ pub(super) struct Uring<'b, 'f> {
     spreads: bool,
     /// Buffers in flight, by number.
     slots: Vec<Option<Waiting<'b>>>,
-    /// Number of reads that the kernel has.
     in_kernel: usize,
     /// Reads that could not be handed over yet: buffer and part.
     queued: VecDeque<(usize, usize)>,

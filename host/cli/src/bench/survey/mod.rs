@@ -23,7 +23,6 @@ use std::num::NonZeroUsize;
 const NODES: [u32; 2] = [60_000, 120];
 /// Nodes of a large graph over those of a small one.
 const TIMES: u32 = 4;
-/// Seed of the shapes.
 const SEED: u64 = 5;
 /// Runs of a median.
 const TURNS: usize = 3;
