@@ -48,9 +48,6 @@ enum LogFormat {
 }
 
 /// Logs from now on, if the environment asks for it.
-///
-/// # Errors
-/// [`LogError::Value`].
 pub(crate) fn begin(args: LogArgs) -> Result<(), LogError> {
     let value = std::env::var_os(VARIABLE).unwrap_or_default();
     let value = value.to_string_lossy();

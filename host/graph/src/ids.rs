@@ -66,9 +66,6 @@ impl NameTable {
     }
 
     /// Checks a table from elsewhere: the text of all names, and the end of each in it.
-    ///
-    /// # Errors
-    /// The first node whose name is not one, or does not follow the one before it.
     pub(super) fn checked(text: Vec<u8>, ends: Vec<u64>) -> Result<Self, u32> {
         let text = String::from_utf8(text).map_err(|error| {
             let valid = error.utf8_error().valid_up_to() as u64;

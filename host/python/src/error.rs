@@ -178,9 +178,6 @@ pub(crate) fn request(py: Python<'_>, kind: &str, text: &str) -> PyErr {
 
 /// Refuses work in a process that was forked off after the library started threads: the fork has
 /// none of them, and would wait for ever.
-///
-/// # Errors
-/// `MachineError` in such a process.
 pub(crate) fn check_fork() -> PyResult<()> {
     static STARTED_IN: OnceLock<u32> = OnceLock::new();
     if *STARTED_IN.get_or_init(process::id) == process::id() {

@@ -92,9 +92,6 @@ pub(super) fn is_few(worker: &Worker) -> bool {
 
 /// The program that decides nodes from the highest priority down, where `priority` makes a pair of
 /// words for each node.
-///
-/// # Errors
-/// If the graph is too large for a register.
 pub(super) fn build_greedy(
     graph: &Graph,
     question: &Question,
@@ -110,9 +107,6 @@ pub(super) fn build_greedy(
 }
 
 /// The program that runs one algorithm.
-///
-/// # Errors
-/// If the graph is too large for a register.
 pub(super) fn build(
     graph: &Graph,
     question: &Question,

@@ -72,9 +72,6 @@ impl Overflowing {
 }
 
 /// Refuses a program whose distances may exceed 32 bits, as nothing checks them.
-///
-/// # Errors
-/// As [`Overflowing::of`], for each of its searches.
 pub(super) fn check_sure(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
     check_hidden(&searched(program), program, graph)
 }

@@ -63,15 +63,9 @@ pub(crate) struct StreamJob<'a> {
 /// Memory of a machine in which windows stay.
 pub(crate) trait Keep {
     /// Begins to copy the buffer of a window to its place, once.
-    ///
-    /// # Errors
-    /// The machine's own error.
     fn copy(&self, window: u32, buffer: &[u8]) -> Result<(), BackendError>;
 
     /// Whether that copy has ended.
-    ///
-    /// # Errors
-    /// The machine's own error.
     fn has(&self, window: u32) -> Result<bool, BackendError>;
 
     /// Address of the place of a window, as the machine sees it.

@@ -135,9 +135,6 @@ fn not_started(threads: usize, error: &dyn std::fmt::Display) -> BackendError {
 
 /// Starts the threads that a run with `count` of them will need, unless they exist or would not be
 /// kept.
-///
-/// # Errors
-/// [`BackendError::Threads`] as for a run.
 pub(super) fn prepare(count: u32) -> Result<(), BackendError> {
     if (2..=available_threads().get()).contains(&(count as usize)) {
         Team::of(count)?.rest();

@@ -97,9 +97,6 @@ const BARRIER: usize = size_of::<BarrierTrace>();
 
 impl TraceMemory {
     /// Allocates a trace for a table of `groups` groups that `blocks` blocks run.
-    ///
-    /// # Errors
-    /// [`BackendError::OutOfMemory`].
     pub(super) fn new(groups: usize, blocks: u32) -> Result<Self, BackendError> {
         let barriers = (blocks as usize).saturating_mul(BARRIERS_KEPT as usize * BARRIER);
         let bytes = first_barrier(groups).saturating_add(barriers);

@@ -50,9 +50,6 @@ pub(super) enum Stage {
 }
 
 /// Checks the tables of `program` and lists its stages.
-///
-/// # Errors
-/// [`BackendError::BadProgram`] that names the first contradiction.
 pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendError> {
     fit::check_tables(program)?;
     Ok(stages_of(program, 0..program.top_groups))
@@ -72,9 +69,6 @@ pub(super) trait StageLauncher {
 }
 
 /// Launches `stages` in their order, loops until they end.
-///
-/// # Errors
-/// The first one of a launch.
 pub(super) fn walk(
     stages: &[Stage],
     launcher: &mut impl StageLauncher,

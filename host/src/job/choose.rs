@@ -148,9 +148,6 @@ impl Choice {
 
     /// Opens its executor by `open`. If it is open itself, that is a GPU, or the CPU, for the reason
     /// that no GPU opens.
-    ///
-    /// # Errors
-    /// As `open`.
     pub(crate) fn open<S, E: Display>(
         &self,
         mut open: impl FnMut(Executor) -> Result<S, E>,

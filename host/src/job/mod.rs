@@ -30,23 +30,14 @@ pub(crate) trait Work: Sized {
     type Error;
 
     /// Runs as often as requested, by [`Job::repeat`] or in one kernel, and reads the result back.
-    ///
-    /// # Errors
-    /// If the machine fails, or has no answer by this plan.
     fn answer(&mut self, job: &mut Job<'_>) -> Result<Self::Answer, Self::Error>;
 
     /// Plans anew after `error`, for another attempt.
-    ///
-    /// # Errors
-    /// `error` if no other plan helps.
     fn recover(self, _job: &mut Job<'_>, error: Self::Error) -> Result<Self, Self::Error> {
         Err(error)
     }
 
     /// Returns the outcome, and compares it with the sequential implementation if requested.
-    ///
-    /// # Errors
-    /// If the check cannot be made.
     fn finish(self, job: &mut Job<'_>, answer: Self::Answer) -> Result<Self::Outcome, Self::Error>;
 }
 

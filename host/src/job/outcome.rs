@@ -92,9 +92,6 @@ impl Job<'_> {
 
     /// Compares an outcome that ended with `end` with the sequential implementation's on the graph
     /// that `read` returns, if requested.
-    ///
-    /// # Errors
-    /// As `read`.
     pub(crate) fn check<G: Borrow<Graph>, E>(
         &mut self,
         outcome: &mut RunOutcome,

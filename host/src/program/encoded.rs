@@ -173,9 +173,6 @@ impl EncodedProgram {
 }
 
 /// The waves of another crate that programs use, of one set for all.
-///
-/// # Errors
-/// The number of the first program that uses another set.
 pub(crate) fn common_waves<'p>(
     programs: impl IntoIterator<Item = &'p EncodedProgram>,
 ) -> Result<Option<&'p OwnWaves>, u32> {

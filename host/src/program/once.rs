@@ -77,9 +77,6 @@ impl EncodedProgram {
 }
 
 /// Checks that results of waves that run once depend only on the graph.
-///
-/// # Errors
-/// [`ProgramError::ChangesBetweenRuns`], [`ProgramError::LoopOnce`].
 pub(super) fn check(builder: &ProgramBuilder) -> Result<(), ProgramError> {
     if let Some(wave) = once_in_a_loop(&builder.waves) {
         return Err(ProgramError::LoopOnce {
@@ -138,9 +135,6 @@ fn once_in_a_loop(waves: &[WaveSpec]) -> Option<&WaveSpec> {
 
 /// The tables of later runs, and the registers that these find as left by waves that run once, even
 /// after an aborted run: no other wave writes there. `None` if all runs are the same.
-///
-/// # Errors
-/// [`TableError::Once`].
 pub(super) fn later_runs(
     program: &EncodedProgram,
 ) -> Result<Option<(EncodedProgram, BTreeSet<u32>)>, TableError> {

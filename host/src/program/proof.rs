@@ -25,9 +25,6 @@ use std::collections::BTreeSet;
 
 /// Proves the requirements of every wave of `program`, in the first run and in later ones. The
 /// tables must have passed the other checks. About linear in the tables.
-///
-/// # Errors
-/// The first wave with an unmet requirement, or conflicting waves of a group.
 pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
     let mut first = Walk {
         program,

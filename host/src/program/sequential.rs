@@ -23,9 +23,6 @@ pub(crate) struct Given {
 
 impl ProgramBuilder {
     /// A register of scratch memory for an algorithm on a graph of `edges` directed edges.
-    ///
-    /// # Errors
-    /// As [`ProgramBuilder::words`].
     pub(crate) fn sequential_memory(
         &mut self,
         record: SequentialRecord,

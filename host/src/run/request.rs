@@ -90,9 +90,7 @@ impl RunRequest {
     pub fn on(self, machine: Machine) -> Self {
         Self { machine, ..self }
     }
-}
 
-impl RunRequest {
     /// Returns the form in which the analysis takes a graph: by its facts, or by the request.
     /// Choices without effect on the analysis are normalised.
     ///
@@ -142,9 +140,7 @@ impl RunRequest {
             centers: self.centers,
         }
     }
-}
 
-impl RunRequest {
     /// Returns whether weights of edges are read.
     #[must_use]
     pub fn reads_weights(&self) -> bool {

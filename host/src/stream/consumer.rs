@@ -22,9 +22,6 @@ pub(super) trait Kernel: Sync {
     }
 
     /// Does the work of a window; may leave some of it for a later pass once the run `is_over`.
-    ///
-    /// # Errors
-    /// If an edge is invalid.
     fn take(&self, view: &View<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BinaryProblem>;
 }
 
@@ -85,9 +82,6 @@ pub(super) struct Done<'b> {
 pub(super) trait WindowConsumer<'b> {
     fn computing(&self) -> usize;
     /// Passes it a window.
-    ///
-    /// # Errors
-    /// If it cannot keep it.
     fn send(&mut self, fill: Fill<'b>) -> Result<(), RunError>;
     /// Makes it compute with a window that it has kept; returns `false` if it has not.
     fn again(&mut self, window: usize) -> bool {
@@ -95,14 +89,8 @@ pub(super) trait WindowConsumer<'b> {
         false
     }
     /// Returns a finished window; may wait some time for one.
-    ///
-    /// # Errors
-    /// If there will be none.
     fn take(&mut self, waits: bool) -> Result<Option<Done<'b>>, RunError>;
     /// Does the work after `passes` passes, while it has no window.
-    ///
-    /// # Errors
-    /// If it cannot be done.
     fn step(&mut self, passes: u64) -> Result<(), RunError> {
         let _ = passes;
         Ok(())

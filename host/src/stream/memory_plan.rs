@@ -157,9 +157,6 @@ impl Sizes {
     /// The memory of a run with windows of `asked` bytes, by default the largest that `budget`
     /// leaves space for. Windows stay in memory according to [`Keeping`], if `has` allows their
     /// bytes.
-    ///
-    /// # Errors
-    /// The least bytes that work.
     pub(super) fn plan(
         &self,
         budget: Option<u64>,

@@ -83,9 +83,6 @@ impl StreamResult {
 
 impl Run<'_> {
     /// Plans memory and windows.
-    ///
-    /// # Errors
-    /// [`RunError::StreamOverBudget`] with the least budget that works.
     pub(super) fn plan(&self, sizes: Sizes) -> Result<Plan, RunError> {
         let budget_bytes = self.request.machine.budget_bytes;
         let has = |bytes| {

@@ -183,9 +183,6 @@ impl<'b> Sweep<'_, 'b, '_> {
     }
 
     /// Work of the consumer between two passes.
-    ///
-    /// # Errors
-    /// As [`Self::pass`].
     pub(super) fn step(&mut self) -> Result<(), RunError> {
         self.setup.limits.check(self.tally.passes)?;
         self.consumer.step(self.tally.passes)

@@ -39,9 +39,6 @@ struct CargoTarget {
 
 impl OwnCrate {
     /// Returns the crate in `folder`.
-    ///
-    /// # Errors
-    /// If there is none, or it has no library.
     pub(crate) fn find(folder: &Path) -> Result<Self, Error> {
         let manifest = folder.join("Cargo.toml");
         let manifest = manifest.canonicalize().map_err(|source| Error::File {

@@ -38,9 +38,6 @@ struct GpuReport {
 }
 
 /// Measures the CPU and every GPU, tunes their settings if `tune`, and writes the user's file.
-///
-/// # Errors
-/// If a measurement fails or the file cannot be written.
 pub(super) fn calibrate(
     devices: &[Device],
     tunes: bool,

@@ -131,9 +131,6 @@ impl Session {
     /// Serves `input` until it ends or the service is to stop, and writes the answers to earlier
     /// queries. Returns the thread that reads, which may hang in a read for ever. An input that
     /// fails with [`io::ErrorKind::TimedOut`] is that of an idle client, which gets an error.
-    ///
-    /// # Errors
-    /// [`std::io::Error`] of a thread that cannot be started.
     pub(super) fn run(
         self,
         input: impl BufRead + Send + 'static,

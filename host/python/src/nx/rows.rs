@@ -71,9 +71,6 @@ impl Rows {
     }
 
     /// Returns a graph of the library with these edges, each row sorted.
-    ///
-    /// # Errors
-    /// Those of [`Graph::from_csr`], such as more edges than 32 bits number.
     pub(crate) fn graph(&self, symmetric: bool) -> Result<Graph, GraphError> {
         let mut targets = self.targets.clone();
         for node in self.all() {

@@ -352,9 +352,7 @@ impl Buckets {
             count: 0,
         }
     }
-}
 
-impl Buckets {
     fn push(&mut self, length: u32, node: u32) {
         let mask = self.queues.len() - 1;
         self.queues[length as usize & mask].push(node);
@@ -440,9 +438,6 @@ impl<W: Length> Lengths<W> {
     }
 
     /// Searches from `sources` along `weight(place of an edge)`.
-    ///
-    /// # Errors
-    /// [`Contradiction`] where a negative weight made a finished path shorter.
     pub(crate) fn search(
         &mut self,
         rows: &Rows,

@@ -213,9 +213,7 @@ impl Shape {
             },
         }
     }
-}
 
-impl Shape {
     /// Whether degrees are left out.
     const fn is_even(self) -> bool {
         self.dropped >= MAGNITUDE_BITS

@@ -37,9 +37,6 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
 }
 
 /// Refuses a result without an answer: negative cycles, and distances beyond floats.
-///
-/// # Errors
-/// [`RunError::NegativeCycle`], [`BackendError::PathTooLong`].
 pub(crate) fn check(
     graph: &Graph,
     (sources, column): (&[u32], &Column),

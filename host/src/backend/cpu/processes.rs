@@ -99,9 +99,6 @@ impl<'c> Processes<'c> {
     }
 
     /// The findings of all ranks, given those of this one. Called once, after the last meeting.
-    ///
-    /// # Errors
-    /// [`BackendError::RankLost`].
     pub(crate) fn gather(
         &self,
         job: &MultiJob<'_>,

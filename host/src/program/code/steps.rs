@@ -87,9 +87,6 @@ impl<'r> Coder<'r> {
     }
 
     /// The steps written so far.
-    ///
-    /// # Errors
-    /// The first invalid call.
     pub(in crate::program) fn finish(self) -> Result<Written, CodeError> {
         if let Some(problem) = self.problem.into_inner() {
             return Err(problem);

@@ -111,9 +111,6 @@ pub(super) fn open_direct(path: &Path, file: &File) -> Option<File> {
 pub(super) type Named<'b, 'f> = (Box<dyn Reader<'b> + 'f>, &'static str);
 
 /// Starts a reader for these buffers; several threads copy cached data at a time if it `spreads`.
-///
-/// # Errors
-/// The system's answer if the chosen reader does not start.
 pub(super) fn start<'s, 'b: 's, 'f: 's>(
     scope: &'s Scope<'s, '_>,
     source: Source<'f>,
