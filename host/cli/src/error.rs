@@ -224,23 +224,7 @@ impl CliError {
             #[cfg(unix)]
             Self::Query(error) => error.cause(),
             Self::Store(_) | Self::Stdout(_) | Self::Thread(_) => Cause::Failure,
-            Self::NoSuchSource(_)
-            | Self::Log(_)
-            | Self::OneGraph { .. }
-            | Self::NeverStreams { .. }
-            | Self::NotOnRanks { .. }
-            | Self::OtherService { .. }
-            | Self::Against(_)
-            | Self::WeightsUnread { .. }
-            | Self::OneFileTwice { .. }
-            | Self::OutputIsInput { .. }
-            | Self::NoSuchColumn { .. }
-            | Self::ColumnTwice { .. }
-            | Self::UnknownOutput { .. }
-            | Self::UnknownPicture { .. }
-            | Self::BlocksNotDrawn { .. }
-            | Self::NoBlockFacts { .. }
-            | Self::TooLargeToDraw { .. } => Cause::Request,
+            _ => Cause::Request,
         }
     }
 

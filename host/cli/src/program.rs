@@ -86,15 +86,8 @@ impl ProgramFailure {
     pub(super) fn cause(&self) -> Cause {
         match self {
             Self::Unreadable { source, .. } => Cause::of_io(source),
-            Self::Text { .. }
-            | Self::Batch { .. }
-            | Self::NoResult
-            | Self::SameName { .. }
-            | Self::NothingKept { .. }
-            | Self::LongInputs { .. }
-            | Self::ColumnName { .. }
-            | Self::Lengths { .. } => Cause::Request,
             Self::Run { source } => source.cause(),
+            _ => Cause::Request,
         }
     }
 

@@ -161,14 +161,7 @@ impl QueryError {
         match self {
             Self::Connect { source, .. } => Cause::of_io(source),
             Self::Picture { .. } | Self::LongQuery { .. } => Cause::Request,
-            Self::Lost { .. }
-            | Self::Busy { .. }
-            | Self::Modules { .. }
-            | Self::Named { .. }
-            | Self::Stranger { .. }
-            | Self::Cut { .. }
-            | Self::Endless { .. }
-            | Self::Idle { .. } => Cause::Failure,
+            _ => Cause::Failure,
         }
     }
 }
