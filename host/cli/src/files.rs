@@ -3,6 +3,8 @@
 //! It is checked before any work. Files are compared by identity and not by spelling, so that links
 //! do not matter.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::CliError;
@@ -15,6 +17,22 @@ pub(super) fn named(output: PathBuf) -> PathBuf {
         Some("-") => PathBuf::from("/dev/stdout"),
         _ => output,
     }
+}
+
+/// Opens a file, or standard input for `-`.
+pub(super) fn input(file: impl AsRef<Path>) -> io::Result<Box<dyn Read>> {
+    let file = file.as_ref();
+    Ok(match file.as_os_str() == "-" {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(File::open(file)?),
+    })
+}
+
+/// Reads such a text, at most `most` bytes of it.
+pub(super) fn text_of(file: impl AsRef<Path>, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    input(file)?.take(most).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// The format of the picture that `option` names. Pipes and devices may have any name.

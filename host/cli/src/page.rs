@@ -1,7 +1,6 @@
 //! `seawall report`: the JSON of a run as one page of HTML.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,7 +9,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde_json::Value;
 
 use super::CliError;
-use super::files::{Outputs, named};
+use super::files::{Outputs, named, text_of};
 use super::output::print;
 use seawall::Cause;
 use seawall::graph::file::write_whole;
@@ -94,13 +93,7 @@ pub(super) fn command(args: &ReportArgs) -> Result<ExitCode, CliError> {
 }
 
 fn read(path: &Path, file: &str) -> Result<Value, PageError> {
-    let mut text = String::new();
-    let read = if path.as_os_str() == "-" {
-        io::stdin().lock().take(BYTES_MAX).read_to_string(&mut text)
-    } else {
-        File::open(path).and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text))
-    };
-    read.map_err(|source| PageError::Unreadable {
+    let text = text_of(path, BYTES_MAX).map_err(|source| PageError::Unreadable {
         file: file.to_owned(),
         source,
     })?;

@@ -1,9 +1,9 @@
 //! Programs from text files, for `run` and `plan`.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
+use super::files::text_of;
 use seawall::Cause;
 use seawall::backend::BackendError;
 use seawall::program::{
@@ -133,15 +133,10 @@ const BYTES_MAX: u64 = TEXT_BYTES_MAX as u64 + 1;
 
 /// Reads a file, or standard input for `-`.
 pub(super) fn read(file: &Path) -> Result<ProgramFile, ProgramFailure> {
-    let mut text = String::new();
-    let read = if file.as_os_str() == "-" {
-        io::stdin().lock().take(BYTES_MAX).read_to_string(&mut text)
-    } else {
-        File::open(file).and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text))
-    };
+    let text = text_of(file, BYTES_MAX);
     let file = file.to_string_lossy().into_owned();
-    match read {
-        Ok(_) => Ok(ProgramFile { file, text }),
+    match text {
+        Ok(text) => Ok(ProgramFile { file, text }),
         Err(source) => Err(ProgramFailure::Unreadable { file, source }),
     }
 }

@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 
 use super::CliError;
 use super::files::Outputs;
-use super::output::print;
+use super::output::{print, show};
 use super::serve::LINE_MAX as QUERY_MAX;
 use super::unix::connect_within;
 use seawall::Cause;
@@ -192,13 +192,7 @@ pub(super) fn command(args: &QueryArgs) -> Result<ExitCode, CliError> {
     if let Some((path, format)) = plot {
         write_whole(path, |out| report::plot(&report, format, out))?;
     }
-    print(|out| {
-        if args.json {
-            report.write_json(out)
-        } else {
-            report.write_text(out)
-        }
-    })?;
+    show(args.json, &report.json(), |out| report.write_text(out))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -14,7 +14,7 @@ use super::columns::{self, Choice, ResultColumn};
 use super::spans::Spans;
 use super::{EmitName, Ranks};
 use crate::error::CliError;
-use crate::output::print;
+use crate::output::{json, print};
 use crate::program::{ProgramFailure, read, values};
 use seawall::backend::cpu::{assembly, available_threads};
 use seawall::backend::{BackendError, CodeReport, ProgramSession, plan_request, ptx};
@@ -129,10 +129,7 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
         write_whole(path, |out| columns::write(&columns, &choice, format, out))?;
     }
     if asked.json {
-        print(|out| {
-            serde_json::to_writer(&mut *out, &report)?;
-            writeln!(out)
-        })?;
+        print(|out| json(&report, out))?;
     } else if !(asked.quiet || asked.is_for_rows) {
         print(|out| report.write(out))?;
     }

@@ -35,7 +35,7 @@ use seawall_core::abi::sequential::{Algorithm, SequentialRecord, Shares};
 
 pub(super) struct Betweenness;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "betweenness",
     title: "Betweenness",
     summary: "Shortest paths from the sources through every node, by their shares",
@@ -82,10 +82,6 @@ const BY_HEAP: alone::Searching = alone::Searching {
 const TOLERANCE_MAX: f64 = 0.01;
 
 impl Analysis for Betweenness {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if question.threads.is_some() && is_unlimited(question) {
             return build_alone(graph, question);

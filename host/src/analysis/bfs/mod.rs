@@ -18,7 +18,7 @@ use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 pub(super) struct Bfs;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "bfs",
     title: "Breadth-first search",
     summary: "Level of every node in a breadth-first search",
@@ -38,10 +38,6 @@ const FACTS: Facts = Facts {
 };
 
 impl Analysis for Bfs {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     /// Fills the levels, resets and seeds the frontier and searches; parents follow from the final
     /// levels.
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {

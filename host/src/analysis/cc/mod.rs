@@ -15,7 +15,7 @@ use seawall_core::abi::components::KNOWN_WORDS;
 
 pub(super) struct Cc;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "cc",
     title: "Connected components",
     summary: "Connected components, directions ignored: the smallest node of each",
@@ -54,10 +54,6 @@ const CONTENDED: f64 = 3.0;
 const LEVELS: f64 = 6.0;
 
 impl Analysis for Cc {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         build(graph, question.low_memory)
     }

@@ -21,7 +21,7 @@ use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 pub(super) struct Closeness;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "closeness",
     title: "Closeness",
     summary: "How near the sources are to the nodes that reach them, exactly, for many at once",
@@ -55,10 +55,6 @@ fn is_near(values: &Column, expected: &[f64]) -> bool {
 }
 
 impl Analysis for Closeness {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         let is_inward = is_inward(question);
         let record = SequentialRecord {
@@ -99,13 +95,12 @@ impl Analysis for Closeness {
             return Answer::reached();
         };
         let label = graph.label_of(node);
-        Answer {
-            figures: vec![
-                Figure::new("highest_closeness", score),
-                Figure::new("highest_closeness_node", label),
-            ],
-            sentence: Sentence::Graph(format!("the highest closeness is {score}, of node {label}")),
-        }
+        let text = format!("the highest closeness is {score}, of node {label}");
+        let figures = vec![
+            Figure::new("highest_closeness", score),
+            Figure::new("highest_closeness_node", label),
+        ];
+        Answer::of_graph(figures, text)
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

@@ -18,7 +18,7 @@ use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
 pub(super) struct Eccentricity;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "eccentricity",
     title: "Eccentricity",
     summary: "Distance of the farthest node from each source, exactly, for many at once",
@@ -36,10 +36,6 @@ const FACTS: Facts = Facts {
 };
 
 impl Analysis for Eccentricity {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if let Some(built) = sweep::alone(graph, question, lists(graph, question)) {
             return built;
@@ -76,10 +72,7 @@ impl Analysis for Eccentricity {
             figures.push(Figure::new("radius", least));
             figures.push(Figure::new("diameter", largest));
         }
-        Answer {
-            figures,
-            sentence: Sentence::Graph(text),
-        }
+        Answer::of_graph(figures, text)
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

@@ -47,6 +47,7 @@ mod count;
 pub(super) mod oracle;
 
 use super::alone::{self, Sought};
+use super::answer::parts;
 use super::lists::{List, list};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, LabelRule,
@@ -65,7 +66,7 @@ use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 pub(super) struct Labels;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "labels",
     title: "Label propagation",
     summary: "Communities by label propagation: the label of each, a node",
@@ -102,10 +103,6 @@ fn is_sequential(question: &Question) -> bool {
 const LDBC_ROUNDS: u32 = 10;
 
 impl Analysis for Labels {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if is_sequential(question) {
             let record = SequentialRecord {
@@ -140,22 +137,13 @@ impl Analysis for Labels {
         let Column::U32(labels) = column else {
             return Answer::reached();
         };
-        let mut sizes = vec![0_u64; labels.len()];
-        for label in labels {
-            if let Some(size) = sizes.get_mut(*label as usize) {
-                *size += 1;
-            }
-        }
-        let communities = sizes.iter().filter(|size| **size > 0).count() as u64;
-        let largest = sizes.into_iter().max().unwrap_or(0);
+        let [communities, largest] = parts(labels);
         let (found, most) = (counted_communities(communities), counted(largest, "node"));
-        Answer {
-            figures: vec![
-                Figure::new("communities", communities),
-                Figure::new("largest_community", largest),
-            ],
-            sentence: Sentence::Graph(format!("{found}, the largest of {most}")),
-        }
+        let figures = vec![
+            Figure::new("communities", communities),
+            Figure::new("largest_community", largest),
+        ];
+        Answer::of_graph(figures, format!("{found}, the largest of {most}"))
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

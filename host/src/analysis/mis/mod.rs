@@ -35,7 +35,7 @@ use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 pub(super) struct Mis;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "mis",
     title: "Maximal independent set",
     summary: "A maximal independent set: 1 for its nodes, of which no two are neighbours",
@@ -63,10 +63,6 @@ const ALONE: Times = Times {
 const IN: u32 = u32::MAX;
 
 impl Analysis for Mis {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if alone::suits_few(question) {
             let sought = Sought {
@@ -91,13 +87,8 @@ impl Analysis for Mis {
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
         let members = self.reached(column);
-        Answer {
-            figures: vec![Figure::count("members", "member", members)],
-            sentence: Sentence::Graph(format!(
-                "an independent set of {}",
-                counted(members, "node")
-            )),
-        }
+        let text = format!("an independent set of {}", counted(members, "node"));
+        Answer::of_graph(vec![Figure::count("members", "member", members)], text)
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

@@ -35,7 +35,7 @@ use weights::Weighing;
 
 pub(super) struct Ppr;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "ppr",
     title: "Personalised PageRank",
     summary: "Rank of every node for a walker who starts anew at the sources",
@@ -64,10 +64,6 @@ const WEIGHING: f64 = 3.0;
 const TOTAL_EXPONENT: u32 = 60;
 
 impl Analysis for Ppr {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         build(graph, question, Start::of(question))
     }

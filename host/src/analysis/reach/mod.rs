@@ -16,7 +16,7 @@ use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 pub(super) struct Reach;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "reach",
     title: "Reachability",
     summary: "Which nodes the sources reach",
@@ -49,10 +49,6 @@ const REACHED_ALONE: alone::Sought = alone::Sought {
 };
 
 impl Analysis for Reach {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         match question.detail {
             Detail::EachSource => each::build(graph, question),

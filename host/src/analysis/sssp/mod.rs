@@ -23,7 +23,7 @@ pub(super) use program::build as rounds_of_paths;
 
 pub(super) struct Sssp;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "sssp",
     title: "Shortest paths",
     summary: "Length of the shortest path to every node",
@@ -71,10 +71,6 @@ const ROUND_LEVELS: f64 = 0.15;
 const CONTENDED: f64 = 1.15;
 
 impl Analysis for Sssp {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if signed::is_signed(graph) {
             return signed::build(graph, question);

@@ -17,7 +17,7 @@ use crate::units::counted;
 
 pub(super) struct Triangles;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "triangles",
     title: "Triangle counts",
     summary: "Triangles at every node",
@@ -41,10 +41,6 @@ const PASSES_LEAST: f64 = 4.0;
 const LEVELS: f64 = 4.0;
 
 impl Analysis for Triangles {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         build(graph, question, Counts::Corners)
     }
@@ -54,15 +50,7 @@ impl Analysis for Triangles {
     }
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
-        let Column::U32(corners) = column else {
-            return Answer::reached();
-        };
-        // Each triangle has three corners.
-        let triangles = corners.iter().map(|count| u64::from(*count)).sum::<u64>() / 3;
-        Answer {
-            figures: vec![Figure::count("triangles", "triangle", triangles)],
-            sentence: Sentence::Graph(counted(triangles, "triangle")),
-        }
+        Answer::of_triangles(column, 3)
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

@@ -24,7 +24,7 @@ use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
 pub(super) struct Widest;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "widest",
     title: "Widest paths",
     summary: "Width of the widest path to every node: the least weight along it",
@@ -65,10 +65,6 @@ pub(super) const UNBOUNDED: u32 = u32::MAX - 1;
 const WEIGHT_MAX: u32 = UNBOUNDED - 1;
 
 impl Analysis for Widest {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if alone::suits(question) {
             return build_alone(graph, question);
@@ -86,19 +82,10 @@ impl Analysis for Widest {
     }
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
-        let least = oracle::least(column);
-        let Some(least) = least else {
-            return Answer::reached();
-        };
+        let narrowest = oracle::least(column).map(|least| Figure::new("narrowest", least));
         Answer {
-            figures: vec![Figure {
-                name: "narrowest",
-                value: least,
-                noun: None,
-            }],
-            sentence: Sentence::Reached {
-                more: String::new(),
-            },
+            figures: narrowest.into_iter().collect(),
+            ..Answer::reached()
         }
     }
 
