@@ -86,7 +86,6 @@ fn failed(error: &impl Display, cause: Cause) {
     }
 }
 
-/// Reports the start of a phase.
 pub(crate) fn phase(phase: Phase) {
     tracing::debug!(target: RUNS, ?phase, "begins");
 }

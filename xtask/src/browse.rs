@@ -87,7 +87,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     })
 }
 
-/// The browser without a window, for this one command.
 fn browser(options: &Options) -> Command {
     let mut command = Command::new(&options.browser);
     // Root has no sandbox; the pages are this repository's.

@@ -66,7 +66,6 @@ fn stale(how: &str) -> Error {
     }
 }
 
-/// The version of cbindgen that is installed.
 fn installed() -> Result<String, Error> {
     let text = process::capture(Command::new("cbindgen").arg("--version"))?;
     Ok(text.trim().trim_start_matches("cbindgen ").to_owned())

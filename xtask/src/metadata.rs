@@ -11,7 +11,6 @@ use crate::error::Error;
 use crate::process;
 use crate::workspace;
 
-/// One package of the lock file.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Package {
     pub(crate) name: String,

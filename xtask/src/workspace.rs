@@ -21,7 +21,6 @@ pub(crate) fn target(purpose: &str) -> PathBuf {
     root().join(base).join(purpose)
 }
 
-/// Reads a text file.
 pub(crate) fn read(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|source| Error::File {
         doing: "reading",
@@ -42,7 +41,6 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
     })
 }
 
-/// Creates a folder and those above it.
 pub(crate) fn create_folder(path: &Path) -> Result<(), Error> {
     fs::create_dir_all(path).map_err(|source| Error::File {
         doing: "creating",

@@ -24,7 +24,6 @@ use seawall::units::{bytes, counted};
 use seawall_report::taken;
 use seawall_report::weights::{self, WeightsReport};
 
-/// Examples of the short help.
 const EXAMPLES: &str = "\
 Examples:
   seawall convert roads.gr.xz roads.swg

@@ -62,7 +62,6 @@ pub(super) enum CliError {
     Evidence(#[from] EvidenceFailure),
     #[error("{}{}", .0, flags::of_run(.0))]
     Run(#[from] RunError),
-    /// The graph has no such form.
     #[error(transparent)]
     Form(#[from] FormError),
     /// A result file could not be written.
@@ -71,7 +70,6 @@ pub(super) enum CliError {
     /// A report could not be read.
     #[error(transparent)]
     Page(#[from] PageError),
-    /// The file of sources is invalid.
     #[error(transparent)]
     Sources(#[from] SourcesError),
     /// A source that is not a node of the graph.
@@ -175,7 +173,6 @@ pub(super) enum CliError {
     /// The log cannot be written as asked.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The service could not start.
     #[error(transparent)]
     Start(#[from] StartError),
     /// The socket of the service could not be opened.

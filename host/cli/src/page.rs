@@ -40,13 +40,11 @@ pub(super) struct ReportArgs {
     out: Option<PathBuf>,
 }
 
-/// A report could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PageError {
     /// The file cannot be read.
     #[error("{file}: cannot read: {source}")]
     Unreadable {
-        /// File as the caller named it.
         file: String,
         /// The system's answer.
         source: io::Error,
@@ -55,11 +53,7 @@ pub(super) enum PageError {
     #[error(
         "{file}: {problem}; seawall run GRAPH --analysis NAME --json prints what this command reads"
     )]
-    NoReport {
-        /// File as the caller named it.
-        file: String,
-        problem: String,
-    },
+    NoReport { file: String, problem: String },
 }
 
 impl PageError {

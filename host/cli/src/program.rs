@@ -18,14 +18,12 @@ pub(super) enum ProgramFailure {
     /// The file cannot be read.
     #[error("{file}: cannot read: {source}")]
     Unreadable {
-        /// File as the caller named it.
         file: String,
         /// The operating system's answer.
         source: io::Error,
     },
     #[error("{file}: {source}")]
     Text {
-        /// File as the caller named it.
         file: String,
         /// The problem and its place.
         source: TextError,
@@ -54,21 +52,16 @@ pub(super) enum ProgramFailure {
     /// Two programs of a service with one name.
     #[error("{file}: a program is called {name:?} already; rename one of the files")]
     SameName {
-        /// File as the caller named it.
         file: String,
         /// Its name without folder and extension.
         name: String,
     },
     /// A program of a service without a result.
     #[error("{file}: the program keeps no result; add \"keep\": true to a register")]
-    NothingKept {
-        /// File as the caller named it.
-        file: String,
-    },
+    NothingKept { file: String },
     /// A program of a service with too many input words.
     #[error("{file}: the inputs have {words} words, and a service takes {most} at most")]
     LongInputs {
-        /// File as the caller named it.
         file: String,
         words: u64,
         /// Words that are taken.

@@ -55,7 +55,6 @@ const MACHINE: &str = "Machine";
 const LIMITS: &str = "Repetition and limits";
 const RESULTS: &str = "Results";
 
-/// Examples and notes of the short help.
 const EXAMPLES: &str = "\
 Examples:
   seawall run roads.gr.xz --analysis sssp --source 1 --target 77

@@ -73,13 +73,11 @@ impl SourcesError {
     }
 }
 
-/// A source that is not a node of the graph.
 #[derive(Debug, thiserror::Error)]
 #[error("{given}: {graph} has no such node{meant}; {range}")]
 pub(super) struct NoSuchSource {
     /// The id and its origin.
     pub(super) given: String,
-    /// The graph as the caller named it.
     pub(super) graph: String,
     /// The existing ids.
     pub(super) range: IdRange,

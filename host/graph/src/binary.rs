@@ -73,7 +73,6 @@ pub(super) struct Header {
 
 const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
 
-/// Byte ranges of the sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sections {
     pub(super) offsets: Range<u64>,
@@ -118,7 +117,6 @@ impl Header {
         header
     }
 
-    /// Reads and checks a header.
     pub(super) fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, BinaryProblem> {
         let header: Self = bytemuck::pod_read_unaligned(bytes);
         if header.magic != MAGIC {

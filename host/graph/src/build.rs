@@ -72,7 +72,6 @@ impl Order {
 /// Edges before they become rows; `N` is 2, or 3 with a weight.
 pub(super) type Edges<const N: usize> = Vec<[u32; N]>;
 
-/// Directions that an edge represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// Only the direction listed.
@@ -157,7 +156,6 @@ fn turn<const N: usize>(edge: &mut [u32; N]) -> bool {
     is_turned
 }
 
-/// Packs sorted edges into rows.
 fn directed_rows<const N: usize>(edges: Edges<N>, nodes: u32) -> Result<Csr, Shortage>
 where
     [u32; N]: bytemuck::Pod,

@@ -257,7 +257,6 @@ impl Graph {
     }
 }
 
-/// Makes the rows of a form.
 struct Maker<'a> {
     graph: &'a Graph,
     form: Form,

@@ -231,7 +231,6 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// All compressions that a file may have.
     pub(super) const ALL: [Self; 4] = [Self::Gzip, Self::Xz, Self::Bzip2, Self::Zstd];
 
     pub(super) const fn suffix(self) -> &'static str {

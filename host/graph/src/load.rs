@@ -53,7 +53,6 @@ impl ColumnChoice {
         weight: None,
     };
 
-    /// Whether any column is chosen.
     pub(super) fn is_some(&self) -> bool {
         *self != Self::NONE
     }

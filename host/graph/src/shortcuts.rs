@@ -111,7 +111,6 @@ struct Shortcut {
 struct Chains<'g> {
     graph: &'g Graph,
     lengths: EdgeLengths,
-    /// The two links of each inner node of a chain that was not walked yet.
     inner: Vec<Option<[Link; 2]>>,
     added: Vec<Shortcut>,
     /// Inner nodes of long chains.

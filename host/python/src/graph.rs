@@ -514,7 +514,6 @@ pub(crate) fn kind_of(py: Python<'_>, name: &str) -> PyResult<AnalysisKind> {
     })
 }
 
-/// The request that the options describe.
 fn request(
     py: Python<'_>,
     analysis: &str,

@@ -14,10 +14,8 @@ use seawall::program::{
 };
 use seawall::run::RunError;
 
-/// A program, its inputs and its machine.
 pub(crate) struct ProgramRequest {
     pub(crate) text: String,
-    /// Words of inputs by their names.
     pub(crate) inputs: Vec<(String, Vec<u32>)>,
     pub(crate) machine: Machine,
     /// Several devices that share the program.
@@ -25,7 +23,6 @@ pub(crate) struct ProgramRequest {
 }
 
 pub(crate) struct ProgramRun {
-    /// Words of results by their names.
     results: Vec<(String, Vec<u32>)>,
     /// Iterations of each loop on the top level, and whether it converged.
     loops: Vec<(u32, bool)>,
@@ -78,7 +75,6 @@ impl ProgramError {
     }
 }
 
-/// A program on a machine with its graph.
 pub(crate) struct Loaded<'g> {
     text: String,
     machine: Machine,

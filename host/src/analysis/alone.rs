@@ -29,7 +29,6 @@ pub(super) fn suits(question: &Question) -> bool {
     question.threads.is_some() && question.max_iterations == Question::UNLIMITED
 }
 
-/// The lengths of edges for a question.
 pub(super) fn lengths(graph: &Graph, is_weighted: bool) -> Lengths {
     match graph.weight_kind().filter(|_| is_weighted) {
         None => Lengths::Edges,

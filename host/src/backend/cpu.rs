@@ -455,7 +455,6 @@ impl Loaded {
     }
 }
 
-/// The functions that walk `program`.
 fn walkers(program: &EncodedProgram, checks_facts: bool) -> Walkers {
     match program.used_waves() {
         Some(own) if checks_facts => own.checked(),

@@ -44,7 +44,6 @@ pub(super) enum Ended<F> {
     Stuck { threads: u32, after_ns: u64 },
 }
 
-/// Conditions for the end of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until<'a> {
     /// Time that it may take, nanoseconds.

@@ -34,7 +34,6 @@ pub(crate) struct TableLengths {
     pub(crate) groups: usize,
     pub(crate) waves: usize,
     pub(crate) registers: usize,
-    /// Instructions of waves of code.
     pub(crate) code: usize,
 }
 

@@ -42,7 +42,6 @@ pub(super) struct ServeAddresses {
     pub(super) device: u64,
     pub(super) scratch: u64,
     pub(super) scratch_stride: u64,
-    /// The records of the workers' programs.
     pub(super) programs: u64,
     pub(super) graph: GraphAddresses,
 }

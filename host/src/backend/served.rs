@@ -25,7 +25,6 @@ const ALIGN: u64 = 256;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServedProgram<'a> {
     pub(crate) program: &'a EncodedProgram,
-    /// The register that answers a query.
     pub(crate) result: RegisterId,
     /// The user's opcode whose arguments are its inputs, or 0.
     pub(crate) opcode: u32,

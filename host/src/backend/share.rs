@@ -39,7 +39,6 @@ impl fmt::Display for Refusal {
 
 /// A program that several devices share.
 pub(in crate::backend) struct SharedProgram {
-    /// The exchanges after each group.
     pub(in crate::backend) exchanges: Vec<Vec<Exchange>>,
     /// First node of each device, and the number of nodes.
     pub(in crate::backend) nodes: Vec<u32>,

@@ -28,7 +28,6 @@ const BOARD_WORDS: u32 = (size_of::<StreamBoard>() / 4) as u32;
 pub(crate) struct StreamJob<'a> {
     /// The work on each edge.
     pub(crate) kind: StreamKind,
-    /// Row offsets of the graph.
     pub(crate) rows: &'a Rows,
     pub(crate) windows: u32,
     /// Bytes of a window, as a power of two.
@@ -79,7 +78,6 @@ pub(crate) struct Open<'m> {
     pub(crate) keep: Option<&'m dyn Keep>,
     /// Whether the kernel runs.
     pub(crate) health: &'m dyn Fn() -> Result<(), BackendError>,
-    /// The machine's name.
     pub(crate) name: &'m str,
 }
 
@@ -218,7 +216,6 @@ impl StreamJob<'_> {
         each.saturating_mul(u64::from(self.windows))
     }
 
-    /// Orders the end of the kernel.
     pub(super) fn end(&self) {
         let at = (offset_of!(StreamBoard, end) / 4) as u32;
         if let Some(word) = self.board.get(at) {

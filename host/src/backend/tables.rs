@@ -78,7 +78,6 @@ pub(super) struct Placement {
     pub(super) inputs: u64,
     pub(super) graph: GraphAddresses,
     pub(super) nodes: u32,
-    /// Directed edges of the graph.
     pub(super) edges: u32,
     /// Address of the trace to write, or 0.
     pub(super) trace: u64,

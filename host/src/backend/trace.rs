@@ -124,7 +124,6 @@ impl TraceMemory {
         self.bytes_mut()[..HEAD].copy_from_slice(bytemuck::bytes_of(&head));
     }
 
-    /// The trace as the kernel sees it.
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.words)
     }

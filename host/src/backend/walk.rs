@@ -41,7 +41,6 @@ impl LoopStage {
 /// The next launches of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The ordinary waves of one group.
     Group(u32),
     /// A loop that follows them, its body as the launches of its groups.
     Loop(LoopStage),

@@ -42,7 +42,6 @@ impl SessionWork {
         }
     }
 
-    /// Counts a program that was loaded.
     pub(crate) const fn loaded(&mut self) {
         self.allocations = self.allocations.saturating_add(PROGRAM_ALLOCATIONS);
     }

@@ -130,7 +130,6 @@ pub fn execute_with(
     })
 }
 
-/// A planned batch on its machine.
 struct Batch<'a, 'g> {
     graphs: Cow<'a, [BatchGraph<'g>]>,
     requests: Vec<RunRequest>,
@@ -332,7 +331,6 @@ pub struct Prepared<'g> {
 }
 
 impl Prepared<'_> {
-    /// Number of distinct programs.
     fn programs(&self) -> u64 {
         let tables = self.jobs.iter().map(|job| Arc::as_ptr(&job.program));
         tables.collect::<HashSet<_>>().len() as u64
@@ -406,7 +404,6 @@ fn named(graph: &BatchGraph<'_>, source: RunError) -> BatchError {
     }
 }
 
-/// Opens the chosen machine.
 fn open<'g>(
     graphs: &[BatchGraph<'_>],
     jobs: &[Job<'g>],

@@ -24,7 +24,6 @@ const NARROW: [u32; 5] = [32, 128, 256, 512, 704];
 /// Candidates for [`SearchTuning::pull_density_ppm`].
 const PULL: [u32; 4] = [50_000, 100_000, 150_000, 250_000];
 
-/// Candidates for the lanes of a block.
 const LANES: [u32; 6] = [128, 256, 384, 512, 640, 1024];
 
 /// Runs of a candidate that count, after one that does not.
@@ -67,7 +66,6 @@ fn is_unsteady(kind: Kind, work: Work) -> bool {
 /// Edges of the largest graph whose triangles are counted.
 const TRIANGLES_EDGES: u32 = 1 << 24;
 
-/// A job that candidates run.
 #[derive(Clone, Copy)]
 struct Job<'g> {
     graph: &'g Graph,

@@ -15,13 +15,10 @@ use std::sync::Arc;
 pub(crate) struct BuildOptions {
     /// Whether distances have 64 bits.
     pub(crate) wide: bool,
-    /// Whether methods are those for warps.
     pub(crate) warps: bool,
     /// CPU threads that answer, if a CPU certainly does.
     pub(crate) threads: Option<u32>,
-    /// Whether to use low-memory methods.
     pub(crate) low_memory: bool,
-    /// Whether the graph has shortcuts.
     pub(crate) shortcuts: bool,
 }
 

@@ -84,7 +84,6 @@ impl<'p> Job<'p> {
         }
     }
 
-    /// Reports the start of a phase.
     pub(crate) fn phase(&mut self, phase: Phase) {
         spans::phase(phase);
         (self.progress)(phase);
@@ -95,12 +94,10 @@ impl<'p> Job<'p> {
         elapsed_ns(self.clock)
     }
 
-    /// Nanoseconds since that time.
     pub(crate) fn since(&self, start_ns: u64) -> u64 {
         self.now().saturating_sub(start_ns)
     }
 
-    /// Adds a span of the host.
     pub(crate) fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
         self.add(name.to_owned(), Track::Host, start_ns, duration_ns);
     }

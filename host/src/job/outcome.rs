@@ -14,7 +14,6 @@ use seawall_core::abi::program::Opcode;
 use seawall_core::topology::Topology;
 use std::borrow::Borrow;
 
-/// The findings of a job, on any machine.
 pub(crate) struct Found {
     pub(crate) backend: Executor,
     pub(crate) reason: Option<String>,

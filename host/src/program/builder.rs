@@ -217,7 +217,6 @@ impl ProgramBuilder {
         }
     }
 
-    /// Identifiers of all registers, by number.
     pub(super) fn ids(&self) -> impl Iterator<Item = RegisterId> {
         let makers = (0..).zip(&self.makers);
         makers.map(|(number, maker)| RegisterId::new(*maker, number))

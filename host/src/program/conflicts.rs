@@ -2,7 +2,6 @@
 
 use super::places::Span;
 
-/// A use of memory by a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Use {
     place: Span,

@@ -122,7 +122,6 @@ struct Loop<'b> {
 struct Within<'a, 'b> {
     /// The names of the loops around them.
     name: &'a str,
-    /// Number of the first wave.
     first: u32,
     bodies: &'b [Option<BodyLayout>],
 }

@@ -27,7 +27,6 @@ pub(super) struct Layout {
     pub(super) summary: PlanSummary,
 }
 
-/// A planned body of a loop.
 #[derive(Clone, Default)]
 pub(super) struct BodyLayout {
     /// Waves of each group, by their number in the body.

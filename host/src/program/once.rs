@@ -122,7 +122,6 @@ pub(super) fn check(builder: &ProgramBuilder) -> Result<(), ProgramError> {
     Ok(())
 }
 
-/// The first wave of a loop's body that is to run once.
 fn once_in_a_loop(waves: &[WaveSpec]) -> Option<&WaveSpec> {
     let bodies = waves.iter().filter_map(|wave| wave.body.as_ref());
     let mut bodies = bodies.map(|body| &body.waves);
@@ -163,7 +162,6 @@ pub(super) fn later_runs(
     Ok(Some((later, kept)))
 }
 
-/// The registers that are written by waves that run once.
 fn written_once(program: &EncodedProgram) -> BTreeSet<u32> {
     let mut written = BTreeSet::new();
     let waves = program.once.iter();

@@ -67,13 +67,11 @@ impl Does {
         }
     }
 
-    /// Whether it is this opcode.
     pub(crate) fn is(&self, opcode: Opcode) -> bool {
         *self == Self::Ready(opcode)
     }
 }
 
-/// One wave: its action and its registers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaveSpec {
     pub(crate) name: String,

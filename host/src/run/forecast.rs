@@ -85,7 +85,6 @@ impl Ledger {
         self.now = now;
     }
 
-    /// Returns the report of the request.
     pub(super) fn report(&self) -> SessionReport {
         let counted = self.now.since(self.start);
         SessionReport::of(self.predicted, counted, self.now, self.peak_bytes)

@@ -58,7 +58,6 @@ impl Target {
     }
 }
 
-/// A planned program, and the time of planning.
 pub(super) struct Planned {
     pub(super) built: Built,
     pub(super) encoded: Arc<EncodedProgram>,

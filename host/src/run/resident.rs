@@ -21,7 +21,6 @@ pub(super) struct Resident<'g> {
 /// A machine that holds the graph.
 pub(super) struct Station<'g> {
     pub(super) opened: Opened<Box<dyn Session + 'g>>,
-    /// The target of plans for the machine.
     pub(super) target: Target,
     pub(super) loaded: Option<Planned>,
     pub(super) patience: Patience,
@@ -91,7 +90,6 @@ impl<'g> Resident<'g> {
         Ok(threads)
     }
 
-    /// Name of the requested machine.
     pub(super) fn name(&self) -> String {
         self.main.opened.session.device().name.clone()
     }

@@ -332,7 +332,6 @@ fn computing(streaming: Streaming, threads: usize) -> usize {
 struct Passes<'a> {
     run: Run<'a>,
     plan: Plan,
-    /// The sizes of the first plan.
     sizes: Sizes,
     plan_ns: u64,
     tally: Tally,

@@ -53,7 +53,6 @@ pub(super) struct Sizes {
     pub(super) streaming: Streaming,
     /// Whether distances have 64 bits.
     pub(super) wide: bool,
-    /// Whether parents follow.
     pub(super) parents: bool,
     /// Threads that compute, or windows that a kernel on a machine has at a time.
     pub(super) threads: usize,

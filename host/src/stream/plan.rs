@@ -82,7 +82,6 @@ impl StreamResult {
 }
 
 impl Run<'_> {
-    /// Plans memory and windows.
     pub(super) fn plan(&self, sizes: Sizes) -> Result<Plan, RunError> {
         let budget_bytes = self.request.machine.budget_bytes;
         let has = |bytes| {

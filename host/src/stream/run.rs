@@ -22,7 +22,6 @@ use seawall_core::abi::UNREACHED;
 use seawall_core::abi::stream::StreamKind;
 
 impl Run<'_> {
-    /// Runs the analysis once.
     pub(super) fn run(&self, plan: &mut Plan, tally: &mut Tally) -> Result<StreamResult, RunError> {
         match plan.sizes.streaming {
             Streaming::Levels => self.levels(plan, tally),

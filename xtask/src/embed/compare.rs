@@ -35,7 +35,6 @@ pub(super) fn worst(graph: &CallGraph) -> Result<u64, Error> {
     Ok(all.max().unwrap_or(0))
 }
 
-/// The bound of every step.
 fn bounds(graph: &CallGraph) -> Result<Vec<Bound>, Error> {
     let bound = |step: &'static str| {
         let part = format!("5steps{}{step}", step.len());

@@ -30,7 +30,6 @@ impl Profile {
     }
 }
 
-/// The firmware workspace with a compiler for it.
 pub(super) struct Firmware<'a> {
     toolchain: &'a Toolchain,
 }

@@ -2,7 +2,6 @@
 //!
 //! The figures are a promise to firmware at `opt-level = "s"`, on every target.
 
-/// An image and the budget of its planner.
 #[derive(Debug)]
 pub(super) struct Image {
     pub(super) name: &'static str,

@@ -166,7 +166,6 @@ fn assembled_for(
     Ok(found.and_then(|found| whole(&row.kernel, &found)))
 }
 
-/// Writes `text` to a temporary file for the assembler.
 fn text_file(text: &str) -> Result<tempfile::NamedTempFile, Error> {
     let file = tempfile::NamedTempFile::new().map_err(|source| Error::File {
         doing: "making",

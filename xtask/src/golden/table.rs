@@ -44,7 +44,6 @@ pub(crate) struct Row {
 }
 
 impl Table {
-    /// The file's text.
     pub(crate) fn to_text(&self) -> String {
         let release = self.ptxas.as_deref().unwrap_or("none");
         let mut text = format!("{HEAD}{PTXAS}{release}\n");

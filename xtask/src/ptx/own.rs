@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::process;
 use crate::ptx::targets::Target;
 
-/// A crate whose kernels are compiled.
 #[derive(Debug)]
 pub(crate) struct OwnCrate {
     pub(crate) package: String,

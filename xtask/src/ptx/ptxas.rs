@@ -15,7 +15,6 @@ use crate::ptx::sass::{self, Disassembler};
 /// that it calls only have separate stack and spills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assembled {
-    /// Registers per lane.
     pub(crate) registers: Option<u32>,
     /// Bytes of stack per lane.
     pub(crate) stack_bytes: u32,
@@ -26,7 +25,6 @@ pub(crate) struct Assembled {
     /// Instructions of either kind within hot loops; `None` without a
     /// disassembler.
     pub(crate) loop_spills: Option<u32>,
-    /// Bytes of static shared memory of a block.
     pub(crate) shared_bytes: Option<u32>,
     /// Bytes of machine code, the functions that it calls included.
     pub(crate) code_bytes: Option<u32>,

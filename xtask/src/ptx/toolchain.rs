@@ -55,7 +55,6 @@ impl LlvmTools {
         })
     }
 
-    /// The paths as one environment variable.
     pub(crate) fn to_variable(&self) -> String {
         [&self.link, &self.opt, &self.llc]
             .map(|path| path.display().to_string())

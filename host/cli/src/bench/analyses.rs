@@ -65,7 +65,6 @@ const fn ranking(spec: Spec, floor_ms: f64) -> Case {
     }
 }
 
-/// A case without a floor.
 const fn open(analysis: AnalysisKind, spec: Spec) -> Case {
     Case {
         floor_ms: None,
@@ -205,7 +204,6 @@ fn source_sets(case: Case, graph: &Graph) -> Vec<(Vec<u32>, &'static str)> {
     }
 }
 
-/// A case with its graph and sources.
 struct Set<'g> {
     case: Case,
     graph: &'g Graph,

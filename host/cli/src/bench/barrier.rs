@@ -10,7 +10,6 @@ const LANES: [u32; 5] = [32, 128, 256, 512, 1024];
 
 const FLOOR: (u32, f64) = (256, 0.92);
 
-/// Adds a row for each shape.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let Some(limits) = setting.gpu.clone() else {
         setting.note("the barrier section is about a GPU alone".to_owned());

@@ -35,7 +35,6 @@ impl Spec {
         Self { full, quick }
     }
 
-    /// The generator's text.
     pub(super) const fn text(self, quick: bool) -> &'static str {
         if quick { self.quick } else { self.full }
     }

@@ -19,7 +19,6 @@ const LISTED: Spec = Spec {
     quick: "gen:rmat:11:8",
 };
 
-/// Adds the rows of the section.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let all = pool(setting.threads)?;
     let one = pool(NonZeroUsize::MIN)?;

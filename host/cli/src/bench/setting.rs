@@ -13,7 +13,6 @@ use std::num::NonZeroUsize;
 pub(super) struct Setting<'p> {
     /// The GPU, if it can be used.
     pub(super) gpu: Option<DeviceLimits>,
-    /// Threads of the CPU backend.
     pub(super) threads: NonZeroUsize,
     /// Small graphs.
     pub(super) quick: bool,
@@ -97,7 +96,6 @@ impl<'p> Setting<'p> {
         }
     }
 
-    /// Records that a result differs.
     pub(super) fn differs(&mut self, text: String) {
         self.wrong.push(text);
     }

@@ -22,7 +22,6 @@ use std::num::NonZeroUsize;
 /// Largest share of the time of one launch per wave.
 const FLOOR: Floor = Floor::Ratio(1.05);
 
-/// Number of turns of each machine.
 const TURNS: usize = 7;
 
 /// A program whose time is that of one wave over every edge.

@@ -37,15 +37,12 @@ pub(crate) enum EvidenceFailure {
     /// The file cannot be read.
     #[error("{file}: cannot read: {source}")]
     Unreadable {
-        /// File as the caller named it.
         file: String,
         /// The operating system's answer.
         source: io::Error,
     },
-    /// The samples or their text were refused.
     #[error("{file}: {reason}")]
     Refused {
-        /// File as the caller named it.
         file: String,
         reason: String,
         /// The reason as an object, for scripts.
@@ -56,7 +53,6 @@ pub(crate) enum EvidenceFailure {
     /// A comparison could not be measured.
     #[error("{graph}: {source}")]
     Unmeasured {
-        /// Graph as the caller named it.
         graph: String,
         source: EvidenceError,
     },

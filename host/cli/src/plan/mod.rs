@@ -27,7 +27,6 @@ use super::numbers::size;
 use super::output::print;
 use seawall_report::plan::{DevicesView, PlanView, dot, json, svg, text};
 
-/// Examples and notes of the short help.
 const EXAMPLES: &str = "\
 Examples:
   seawall plan waves.json

@@ -132,11 +132,7 @@ pub(crate) enum QueryError {
     },
     /// An answer without an end.
     #[error("{path}: an answer of more than {most} bytes, which is none of seawall serve")]
-    Endless {
-        path: String,
-        /// Most bytes of an answer.
-        most: usize,
-    },
+    Endless { path: String, most: usize },
     /// The service closed an idle connection.
     #[error("{path}: {message}")]
     Idle {
@@ -156,7 +152,6 @@ pub(crate) enum QueryError {
 }
 
 impl QueryError {
-    /// Whether the request is the cause.
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Connect { source, .. } => Cause::of_io(source),

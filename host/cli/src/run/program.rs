@@ -33,7 +33,6 @@ use seawall_report::table::RowFormat;
 use seawall_report::taken;
 use seawall_report::trace;
 
-/// A program, its graph and its machine.
 pub(super) struct ProgramRequest<'a> {
     pub(super) file: &'a Path,
     pub(super) graph: &'a OsStr,
@@ -136,7 +135,6 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the machine code of every wave of code.
 fn emit(encoded: &EncodedProgram, machine: &Machine) -> Result<ExitCode, CliError> {
     let threads = machine.threads.unwrap_or_else(available_threads);
     let waves = assembly(encoded, threads.get() == 1);
@@ -153,7 +151,6 @@ fn emit(encoded: &EncodedProgram, machine: &Machine) -> Result<ExitCode, CliErro
 struct Ran {
     device: String,
     loops: Vec<LoopEnd>,
-    /// How waves of code ran, if there are some.
     code: Option<CodeReport>,
     session: SessionReport,
     devices: Option<DevicesReport>,

@@ -38,7 +38,6 @@ impl Ranks {
         }
     }
 
-    /// The number of this rank.
     pub(crate) fn own(&self) -> u32 {
         self.own
     }

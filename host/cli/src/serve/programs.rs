@@ -41,7 +41,6 @@ pub(super) struct Run {
     /// Number of the service's program.
     pub(super) number: u32,
     pub(super) inputs: Vec<u32>,
-    /// Kind of the values of its result.
     pub(super) kind: Kind,
     /// Words of these values that fit the answer.
     pub(super) words: u32,

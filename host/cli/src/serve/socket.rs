@@ -26,7 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Time within which an existing socket must answer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
-/// A socket could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SocketError {
     /// There is a file at its path.
@@ -55,7 +54,6 @@ impl SocketError {
 /// Limits of a service's clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Clients at the same time.
     pub(super) clients: u32,
     /// Time after which a client that neither asks nor waits is closed.
     pub(super) idle: Duration,

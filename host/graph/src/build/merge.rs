@@ -92,7 +92,6 @@ pub(super) fn join_directions<const N: usize>(
     all
 }
 
-/// A part whose directions are joined.
 struct Part<'a, const N: usize> {
     edges: &'a mut [[u32; N]],
     start: usize,

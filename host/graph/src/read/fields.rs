@@ -108,7 +108,6 @@ impl<'a> Fields<'a> {
         Ok(value)
     }
 
-    /// Returns the next field as an unsigned number.
     #[inline]
     pub(super) fn number(&mut self, what: &'static str) -> Result<u64, LineProblem> {
         self.peek();
@@ -151,7 +150,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the next field as an edge weight.
     #[inline]
     pub(super) fn weight(&mut self) -> Result<Weight, LineProblem> {
         let before = *self;

@@ -75,7 +75,6 @@ impl<'a> HeaderSniffer<'a> {
         std::mem::take(&mut self.notes)
     }
 
-    /// Takes the next line.
     pub(super) fn line(&mut self, bytes: &[u8]) -> Result<Step, LineProblem> {
         let line = line_of(bytes);
         self.lines += 1;

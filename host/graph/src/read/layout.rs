@@ -46,7 +46,6 @@ pub(super) enum Shape {
     /// Two ids and an optional value.
     Edge,
     Table(Table),
-    /// A value of a dense matrix.
     Dense(Dense),
     /// All neighbours of a node.
     Rows(Rows),

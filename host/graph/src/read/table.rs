@@ -122,7 +122,6 @@ pub(super) struct Wish<'a> {
     pub(super) weights: bool,
     pub(super) skip_columns: bool,
     pub(super) columns: &'a ColumnChoice,
-    /// Ids are names, digits or not.
     pub(super) names: bool,
 }
 

@@ -17,7 +17,6 @@ const EXPONENT_LIMIT: i64 = 1 << 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
     Whole(u32),
-    /// A negative whole number.
     Negative(i32),
     /// A number that only a float represents.
     Real {

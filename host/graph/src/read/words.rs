@@ -24,7 +24,6 @@ const STEP_BYTES: usize = 1 << 20;
 pub(super) struct Words<'a> {
     source: &'a mut Source,
     format: &'static str,
-    /// A plain file and its size.
     file: Option<(File, u64)>,
     at: u64,
     /// Size that the input should have, as far as it is known.
@@ -66,7 +65,6 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Returns the error for a problem of this file.
     pub(super) fn bad(&self, problem: BinaryProblem) -> GraphError {
         self.about().bad(problem)
     }

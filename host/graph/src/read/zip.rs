@@ -205,7 +205,6 @@ impl Member<'_, '_> {
         Ok(())
     }
 
-    /// Returns the error for a problem of this member.
     pub(super) fn bad(&self, reason: String) -> GraphError {
         let member = self.name.clone();
         self.refused(ArchiveProblem::Array { member, reason })

@@ -997,7 +997,6 @@ impl NxGraph {
         self.is_directed.then(transposed)
     }
 
-    /// The rows, or those of the reversed edges.
     fn towards(&self, reverse: bool) -> &Rows {
         let back = if reverse { self.back() } else { None };
         back.unwrap_or(&self.rows)
@@ -1304,7 +1303,6 @@ fn count(labels: &[u32]) -> usize {
         .count()
 }
 
-/// Nodes from a source to `node`.
 fn path_to(parent: &[u32], node: u32) -> Vec<u32> {
     let mut path = vec![node];
     let mut at = parent[node as usize];

@@ -210,7 +210,6 @@ impl Levels {
             .map(|(start, end)| &self.order[start..*end])
     }
 
-    /// The reached nodes, ascending.
     pub(crate) fn reached(&self) -> impl Iterator<Item = u32> {
         self.seen.picked(|word| word)
     }
@@ -408,9 +407,7 @@ pub(crate) struct Lengths<W> {
     pub(crate) noted: Vec<u32>,
     /// Length of the path to each node that was seen.
     pub(crate) length: Vec<W>,
-    /// First parent of each node.
     pub(crate) parent: Vec<u32>,
-    /// All parents of each node, if requested.
     pub(crate) parents: Vec<Vec<u32>>,
     /// Whether each node was seen, and whether it was finished.
     state: Vec<u8>,

@@ -53,7 +53,6 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
-/// Work relative to a search.
 const WORK: Times = Times {
     node: 30.0,
     edge: 40.0,

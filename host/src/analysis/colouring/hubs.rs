@@ -115,7 +115,6 @@ fn most_colours(graph: &Graph) -> u32 {
 }
 
 impl Hubs {
-    /// The registers for the hubs of `graph`, if it has any.
     pub(super) fn of(
         program: &mut ProgramBuilder,
         graph: &Graph,

@@ -48,7 +48,6 @@ pub(crate) fn even(graph: &Graph) -> Vec<f64> {
     vec![1.0 / nodes as f64; nodes]
 }
 
-/// Parameters of a random walk.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk<'a> {
     /// The chance to start, or restart, at each node.

@@ -131,7 +131,6 @@ fn starts(graph: &Graph, question: &Question) -> Vec<f64> {
     starts
 }
 
-/// The nodes where a walk starts.
 enum Start {
     /// All nodes, with equal shares.
     Even,
@@ -154,7 +153,6 @@ impl Start {
         Self::At { nodes, shares }
     }
 
-    /// The words of the input region.
     fn into_inputs(self) -> Vec<u32> {
         let Self::At { nodes, shares } = self else {
             return Vec::new();

@@ -13,7 +13,6 @@ use crate::program::{
 
 const SUM_BITS: u32 = 62;
 
-/// Registers of weighted edges.
 #[derive(Clone, Copy)]
 pub(super) struct Weighing {
     /// The largest weight of each node's edges, a float, and the sum of their weights as multiples

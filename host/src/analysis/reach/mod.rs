@@ -34,7 +34,6 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
-/// Drawing of sets of sources.
 const SETS: Picture = Picture {
     title: "Nodes by the sources that reach them",
     axis: "sources",

@@ -42,7 +42,6 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
-/// Work relative to a search.
 const WORK: Times = Times {
     node: 8.0,
     edge: 30.0,

@@ -104,7 +104,6 @@ impl ProgramCode {
         self.provide(tables, policy == Jit::Always || pays)
     }
 
-    /// Counts a run and its time.
     pub(in crate::backend) fn ran(&self, run_ns: u64) {
         let add = |sum: u64| Some(sum.saturating_add(run_ns));
         let _ = self
@@ -195,7 +194,6 @@ impl MachineCode {
         self.tier = self.code.prepare(policy, CodeTables::of(program, is_alone));
     }
 
-    /// Counts the time of a run.
     pub(super) fn ran(&self, run_ns: u64) {
         self.code.ran(run_ns);
     }

@@ -47,7 +47,6 @@ struct State<'c> {
     carrier: &'c mut dyn Carrier,
     /// The memory to which the kernel writes for others.
     outboxes: Vec<Lines>,
-    /// The error of this rank.
     failed: Option<BackendError>,
     /// Whether the carrier takes no further calls.
     is_broken: bool,

@@ -34,7 +34,6 @@ use std::time::Instant;
 /// A graph that several devices have.
 pub(crate) struct SteppedSession<'g> {
     graph: &'g Graph,
-    /// The devices of this process.
     devices: Vec<CpuSession<'g>>,
     ranks: Option<&'g mut dyn Carrier>,
     info: DeviceInfo,
@@ -315,7 +314,6 @@ impl SteppedSession<'_> {
         })
     }
 
-    /// Sets the inputs of a run.
     fn begin(&mut self, inputs: &[u32]) -> Result<(), BackendError> {
         let (jit, is_alone) = (self.jit, self.threads == 1);
         for (_, loaded) in self.loaded()? {

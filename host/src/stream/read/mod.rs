@@ -31,7 +31,6 @@ pub(super) struct Filled<'b> {
 }
 
 pub(super) trait Reader<'b> {
-    /// Begins to fill a buffer.
     fn submit(&mut self, fill: Fill<'b>);
 
     /// Waits until a buffer is filled. `None` if none is in flight.

@@ -255,7 +255,6 @@ fn is_passing(error: &io::Error) -> bool {
 }
 
 impl<'b> Uring<'b, '_> {
-    /// Begins to fill a buffer.
     pub(super) fn submit(&mut self, fill: Fill<'b>) -> io::Result<()> {
         let slot = fill.slot;
         let open: Vec<usize> = (0..2).filter(|part| fill.parts[*part].is_some()).collect();

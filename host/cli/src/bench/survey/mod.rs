@@ -26,7 +26,6 @@ const TIMES: u32 = 4;
 const SEED: u64 = 5;
 /// Runs of a median.
 const TURNS: usize = 3;
-/// Time budget of a run.
 const BUDGET_NS: u64 = 8_000_000_000;
 /// Growth that is allowed, where the small graph takes at least that long.
 const GROWTH: f64 = 6.0;
