@@ -11,7 +11,7 @@ use super::answer::highest;
 use super::sweep::{self, Sought};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Direction, Facts, Figure, Highlight,
-    ParallelRule, Picture, Question, Reading, Sentence, Values, alone,
+    ParallelRule, Picture, Question, Reading, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};

@@ -23,7 +23,7 @@ use super::alone::{self, Sought};
 use super::lists::{List, list, of_turn};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, Picture,
-    Question, Reading, Sentence, Values,
+    Question, Reading, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};

@@ -7,7 +7,7 @@ pub(super) mod oracle;
 use super::sweep::{self, Sought};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, Number,
-    ParallelRule, Picture, Question, Reading, Sentence, Values, alone,
+    ParallelRule, Picture, Question, Reading, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};

@@ -12,7 +12,7 @@ use super::alone::{self, Sought};
 use super::falling::has_settled;
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, LoopRule,
-    ParallelRule, Picture, Question, Reading, Sentence,
+    ParallelRule, Picture, Question, Reading,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};

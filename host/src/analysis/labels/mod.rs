@@ -51,7 +51,7 @@ use super::answer::parts;
 use super::lists::{List, list};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, LabelRule,
-    LoopRule, ParallelRule, Picture, Question, Reading, Sentence, Values,
+    LoopRule, ParallelRule, Picture, Question, Reading, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};

@@ -20,7 +20,7 @@ mod oracle;
 use super::alone::{self, Sought};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
-    Picture, Question, Reading, Sentence, Values,
+    Picture, Question, Reading, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};

@@ -4,14 +4,13 @@ pub(super) mod oracle;
 
 use super::triangles;
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
-    Picture, Question, Sentence,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, LoopRule, ParallelRule, Picture,
+    Question,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::ProgramError;
-use crate::units::counted;
 
 pub(super) struct TriangleTotal;
 

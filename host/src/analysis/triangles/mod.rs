@@ -6,14 +6,13 @@ pub(super) mod oracle;
 use method::Method;
 
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, LoopRule,
-    ParallelRule, Picture, Question, Reading, Sentence,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Highlight, LoopRule, ParallelRule,
+    Picture, Question, Reading,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{self, Hubs, ProgramBuilder, ProgramError};
-use crate::units::counted;
 
 pub(super) struct Triangles;
 

@@ -12,7 +12,7 @@ mod oracle;
 use super::definition::padded;
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, ParallelRule, Picture,
-    Question, Reading, Sentence, Values, alone,
+    Question, Reading, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
