@@ -59,7 +59,6 @@ impl ConvergenceRequest {
     /// The contract of this request.
     ///
     /// # Errors
-    ///
     /// In this order: no iterations, a flag that is not one word, polling from the host.
     pub const fn contract(&self) -> Result<ConvergenceContract, ConvergenceError> {
         if self.max_device_iterations == 0 {
@@ -89,7 +88,6 @@ impl ConvergenceContract {
     /// A contract of at most this many iterations.
     ///
     /// # Errors
-    ///
     /// [`ConvergenceError::EmptyIterationBudget`] for 0.
     pub const fn device_resident(max_device_iterations: u32) -> Result<Self, ConvergenceError> {
         ConvergenceRequest {
@@ -211,14 +209,8 @@ pub enum ConvergenceError {
     },
 }
 
-impl ConvergenceError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::EmptyIterationBudget => "empty_iteration_budget",
-            Self::InvalidChangedFlagWidth { .. } => "invalid_changed_flag_width",
-            Self::HostPolledConvergence { .. } => "host_polled_convergence",
-        }
-    }
-}
+kinds! { ConvergenceError {
+    EmptyIterationBudget => "empty_iteration_budget",
+    InvalidChangedFlagWidth => "invalid_changed_flag_width",
+    HostPolledConvergence => "host_polled_convergence",
+} }

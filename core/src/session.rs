@@ -129,21 +129,15 @@ pub enum SessionError {
     },
 }
 
-impl SessionError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::ZeroGraphHash => "zero_graph_hash",
-            Self::ZeroGraphBytes => "zero_graph_bytes",
-            Self::ZeroRuns => "zero_runs",
-            Self::ZeroBudget => "zero_budget",
-            Self::PerRunReadbackRejected => "per_run_readback_rejected",
-            Self::ByteCountOverflow { .. } => "byte_count_overflow",
-            Self::OverBudget { .. } => "over_budget",
-        }
-    }
-}
+kinds! { SessionError {
+    ZeroGraphHash => "zero_graph_hash",
+    ZeroGraphBytes => "zero_graph_bytes",
+    ZeroRuns => "zero_runs",
+    ZeroBudget => "zero_budget",
+    PerRunReadbackRejected => "per_run_readback_rejected",
+    ByteCountOverflow => "byte_count_overflow",
+    OverBudget => "over_budget",
+} }
 
 impl SessionProfile {
     /// Plans a resident session, in constant time.
@@ -161,7 +155,6 @@ impl SessionProfile {
     /// ```
     ///
     /// # Errors
-    ///
     /// In this order: a hash, graph, run count or budget of 0; readback after every run; a peak
     /// beyond 64 bits or the budget; savings beyond 64 bits.
     pub fn plan(&self) -> Result<SessionPlan, SessionError> {

@@ -180,7 +180,6 @@ impl Subject {
     /// Plans an execution without a cache, and remembers its topology, even after a downgrade.
     ///
     /// # Errors
-    ///
     /// The error of the Sparse plan, when not even that fits; nothing is remembered then.
     pub fn plan(
         &mut self,

@@ -55,16 +55,10 @@ pub enum CsvError {
     Sink,
 }
 
-impl CsvError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::UnwritableBackendId { .. } => "unwritable_backend_id",
-            Self::Sink => "sink",
-        }
-    }
-}
+kinds! { CsvError {
+    UnwritableBackendId => "unwritable_backend_id",
+    Sink => "sink",
+} }
 
 impl From<fmt::Error> for CsvError {
     fn from(_: fmt::Error) -> Self {
@@ -77,7 +71,6 @@ impl From<fmt::Error> for CsvError {
 /// Floats are written as the shortest decimal that reads back equal, without exponent.
 ///
 /// # Errors
-///
 /// [`CsvError`]; lines before the faulty one have been written.
 pub fn write_csv<'s, W: fmt::Write>(
     out: &mut W,
@@ -124,7 +117,6 @@ fn write_row<W: fmt::Write>(out: &mut W, s: &Sample<'_>) -> fmt::Result {
 /// ```
 ///
 /// # Errors
-///
 /// An invalid threshold before anything is read, then the first fault in reading order, then
 /// too few distinct samples.
 pub fn verify_csv(text: &str, required_x: f64) -> Result<Proof, EvidenceError<'_>> {

@@ -47,16 +47,10 @@ pub enum ThresholdError {
     },
 }
 
-impl ThresholdError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::OutOfRange { .. } => "out_of_range",
-            Self::Misordered { .. } => "misordered",
-        }
-    }
-}
+kinds! { ThresholdError {
+    OutOfRange => "out_of_range",
+    Misordered => "misordered",
+} }
 
 /// A threshold's field and value.
 pub(crate) type Named = (&'static str, u32);

@@ -55,18 +55,12 @@ pub enum GraphError {
     },
 }
 
-impl GraphError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::InvalidOffsets { .. } => "invalid_offsets",
-            Self::InvalidTarget { .. } => "invalid_target",
-            Self::UnsortedRow { .. } => "unsorted_row",
-            Self::Asymmetric { .. } => "asymmetric",
-        }
-    }
-}
+kinds! { GraphError {
+    InvalidOffsets => "invalid_offsets",
+    InvalidTarget => "invalid_target",
+    UnsortedRow => "unsorted_row",
+    Asymmetric => "asymmetric",
+} }
 
 impl<'a> SiblingGraph<'a> {
     /// Checks compressed rows: `offsets` holds one element per node and one more (or nothing at
@@ -76,7 +70,6 @@ impl<'a> SiblingGraph<'a> {
     /// O(nodes + edges · log degree), no memory.
     ///
     /// # Errors
-    ///
     /// [`GraphError`] of the first bad row.
     pub fn new(offsets: &'a [u32], targets: &'a [u32]) -> Result<Self, GraphError> {
         check_offsets(offsets, targets)?;
@@ -208,16 +201,10 @@ pub enum DiffusionError {
     },
 }
 
-impl DiffusionError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::ShapeMismatch { .. } => "shape_mismatch",
-            Self::UnstableDamping { .. } => "unstable_damping",
-        }
-    }
-}
+kinds! { DiffusionError {
+    ShapeMismatch => "shape_mismatch",
+    UnstableDamping => "unstable_damping",
+} }
 
 /// Lets priorities flow over the graph: x ← x − damping · L · x, with L the graph's Laplacian.
 ///
@@ -235,7 +222,6 @@ impl DiffusionError {
 /// ```
 ///
 /// # Errors
-///
 /// [`DiffusionError`]; the priorities are then unchanged.
 pub fn diffuse(
     graph: &SiblingGraph<'_>,
