@@ -29,19 +29,6 @@ pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
     ranks_from(graph, walk, iterations)
 }
 
-/// [`ranks`] of a walk that follows edges in proportion to their weights, and never an edge of
-/// weight 0.
-#[must_use]
-pub fn weighted_ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
-    let starts = even(graph);
-    let walk = Walk {
-        starts: &starts,
-        damping,
-        weighted: true,
-    };
-    ranks_from(graph, walk, iterations)
-}
-
 /// The same chance for each node.
 pub(crate) fn even(graph: &Graph) -> Vec<f64> {
     let nodes = graph.nodes() as usize;
