@@ -1,6 +1,6 @@
 //! Objects of Python, made in great numbers.
 
-use super::NxGraph;
+use super::{Dicts, NxGraph};
 use super::rows::{Rows, prefetch};
 use super::search::Levels;
 use pyo3::ffi;
@@ -193,14 +193,14 @@ impl NxGraph {
     pub(super) fn grow<'py>(
         &self,
         py: Python<'py>,
-        source: (&Bound<'py, PyDict>, &Bound<'py, PyDict>),
-        made: (&Bound<'py, PyDict>, &Bound<'py, PyDict>),
+        source: &Dicts<'py>,
+        made: &Dicts<'py>,
         order: &[u32],
         ends: &Ends,
     ) -> PyResult<()> {
         let _uncollected = Uncollected::new(py);
-        let attributes = self.parts(source.0)?;
-        let rows = self.parts(source.1)?;
+        let attributes = self.parts(&source.0)?;
+        let rows = self.parts(&source.1)?;
         let mut data: Vec<Option<Bound<'py, PyDict>>> = vec![None; ends.edges];
         let mut given = Vec::with_capacity(AHEAD);
         for ahead in order.chunks(AHEAD) {
@@ -251,13 +251,10 @@ impl NxGraph {
         &self,
         py: Python<'py>,
         found: &Levels,
-        (nodes, next, before): (
-            &Bound<'py, PyDict>,
-            &Bound<'py, PyDict>,
-            &Bound<'py, PyDict>,
-        ),
+        tree: &(Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyDict>),
     ) -> PyResult<()> {
         let _uncollected = Uncollected::new(py);
+        let (nodes, next, before) = tree;
         let parent = |node: u32| found.parent[node as usize];
         // Data of the edge to each node but the first, in the order of the search: children follow
         // each other in it, as their parents do.
