@@ -1,8 +1,8 @@
 //! Objects of Python, made in great numbers.
 
-use super::{Dicts, NxGraph};
 use super::rows::{Rows, prefetch};
 use super::search::Levels;
+use super::{Dicts, NxGraph};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
