@@ -34,11 +34,8 @@ timed_host_allocations,timed_host_syncs";
 
 /// The reason why evidence could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum CsvError {
     /// A backend id holds a comma, a line break, or blanks at an end: it would not read back.

@@ -4,11 +4,8 @@
 ///
 /// `index` counts samples from 0, `line` physical lines from 1.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum EvidenceError<'a> {
     /// There is no sample.

@@ -16,11 +16,8 @@ pub struct SiblingGraph<'a> {
 
 /// The reason why compressed rows are no sibling graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum GraphError {
     /// Offsets do not start at 0, fall, or do not end at the number of targets.
@@ -174,11 +171,8 @@ pub struct Diffusion {
 
 /// The reason why priorities cannot be diffused.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum DiffusionError {
     /// A slice does not hold one element per node.
