@@ -160,10 +160,7 @@ fn described(toolchain: &Toolchain, root: &Path, name: &str) -> Result<PathBuf, 
 }
 
 fn unreadable(json: &Path, problem: &dyn ToString) -> Error {
-    Error::Output {
-        program: format!("rustdoc ({})", json.display()),
-        problem: problem.to_string(),
-    }
+    Error::output(format!("rustdoc ({})", json.display()), problem.to_string())
 }
 
 /// The format's number, which ends the file.

@@ -128,10 +128,8 @@ fn cargo() -> Command {
 
 fn manifests() -> Result<BTreeMap<String, Manifest>, Error> {
     let text = process::capture(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
-    let metadata: Metadata = serde_json::from_str(&text).map_err(|error| Error::Output {
-        program: "cargo metadata".to_owned(),
-        problem: error.to_string(),
-    })?;
+    let metadata: Metadata =
+        serde_json::from_str(&text).map_err(|error| Error::output("cargo metadata", error))?;
     let packages = metadata.packages.into_iter();
     Ok(packages.map(|it| (it.name.clone(), it)).collect())
 }
@@ -167,11 +165,7 @@ fn packed(manifest: &Manifest) -> PathBuf {
 }
 
 fn size(path: &Path) -> Result<u64, Error> {
-    let metadata = std::fs::metadata(path).map_err(|source| Error::File {
-        doing: "reading",
-        path: path.to_path_buf(),
-        source,
-    })?;
+    let metadata = std::fs::metadata(path).map_err(Error::file("reading", &path))?;
     Ok(metadata.len())
 }
 
@@ -200,11 +194,7 @@ impl Manifest {
 
 /// Builds the program from the packed crates alone.
 fn build(manifests: &BTreeMap<String, Manifest>) -> Result<(), Error> {
-    let folder = tempfile::tempdir().map_err(|source| Error::File {
-        doing: "creating",
-        path: std::env::temp_dir(),
-        source,
-    })?;
+    let folder = tempfile::tempdir().map_err(Error::file("creating", std::env::temp_dir()))?;
     let packed_crates = || CRATES.iter().filter_map(|name| manifests.get(*name));
     for manifest in packed_crates() {
         let mut tar = Command::new("tar");

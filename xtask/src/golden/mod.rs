@@ -167,11 +167,8 @@ fn assembled_for(
 }
 
 fn text_file(text: &str) -> Result<tempfile::NamedTempFile, Error> {
-    let file = tempfile::NamedTempFile::new().map_err(|source| Error::File {
-        doing: "making",
-        path: std::env::temp_dir(),
-        source,
-    })?;
+    let file =
+        tempfile::NamedTempFile::new().map_err(Error::file("making", std::env::temp_dir()))?;
     workspace::write(file.path(), text)?;
     Ok(file)
 }

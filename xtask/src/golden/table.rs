@@ -59,9 +59,11 @@ impl Table {
         let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
         let rows: Result<Vec<Row>, Error> = lines
             .map(|line| {
-                Row::parse(line).ok_or_else(|| Error::Output {
-                    program: "host/ptx/golden.txt".to_owned(),
-                    problem: format!("line `{line}` has not the columns {}", COLUMNS.join(" ")),
+                Row::parse(line).ok_or_else(|| {
+                    Error::output(
+                        "host/ptx/golden.txt",
+                        format!("line `{line}` has not the columns {}", COLUMNS.join(" ")),
+                    )
                 })
             })
             .collect();

@@ -40,11 +40,9 @@ impl OwnCrate {
     /// Returns the crate in `folder`.
     pub(crate) fn find(folder: &Path) -> Result<Self, Error> {
         let manifest = folder.join("Cargo.toml");
-        let manifest = manifest.canonicalize().map_err(|source| Error::File {
-            doing: "looking for",
-            path: manifest,
-            source,
-        })?;
+        let manifest = manifest
+            .canonicalize()
+            .map_err(Error::file("looking for", &manifest))?;
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
         command

@@ -111,11 +111,8 @@ impl Ptxas {
         kernel: Option<&str>,
         disassembler: Option<&Disassembler>,
     ) -> Result<Option<BTreeMap<String, Assembled>>, Error> {
-        let cubin = tempfile::NamedTempFile::new().map_err(|source| Error::File {
-            doing: "making",
-            path: std::env::temp_dir(),
-            source,
-        })?;
+        let cubin =
+            tempfile::NamedTempFile::new().map_err(Error::file("making", std::env::temp_dir()))?;
         let mut command = Command::new(&self.program);
         command.arg(format!("-arch={cpu}")).args(["-v", "-o"]);
         command.arg(cubin.path()).arg(file);
