@@ -23,11 +23,8 @@ pub struct ConvergenceRequest {
 
 /// The point at which the host reads the changed flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FlagReadback {
     /// Once, after the last iteration.
@@ -59,7 +56,6 @@ impl ConvergenceRequest {
     /// The contract of this request.
     ///
     /// # Errors
-    ///
     /// In this order: no iterations, a flag that is not one word, polling from the host.
     pub const fn contract(&self) -> Result<ConvergenceContract, ConvergenceError> {
         if self.max_device_iterations == 0 {
@@ -89,7 +85,6 @@ impl ConvergenceContract {
     /// A contract of at most this many iterations.
     ///
     /// # Errors
-    ///
     /// [`ConvergenceError::EmptyIterationBudget`] for 0.
     pub const fn device_resident(max_device_iterations: u32) -> Result<Self, ConvergenceError> {
         ConvergenceRequest {
@@ -160,11 +155,8 @@ pub const fn changed_in(iteration: u32, changed_flag: u32) -> bool {
 
 /// The end of a fixpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "outcome", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "outcome", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Outcome {
     /// The last iteration changed nothing.
@@ -187,11 +179,8 @@ pub enum Outcome {
 /// assert_eq!(error.kind(), "empty_iteration_budget");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ConvergenceError {
     /// No iteration is allowed.
@@ -211,14 +200,8 @@ pub enum ConvergenceError {
     },
 }
 
-impl ConvergenceError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::EmptyIterationBudget => "empty_iteration_budget",
-            Self::InvalidChangedFlagWidth { .. } => "invalid_changed_flag_width",
-            Self::HostPolledConvergence { .. } => "host_polled_convergence",
-        }
-    }
-}
+kinds! { ConvergenceError {
+    EmptyIterationBudget => "empty_iteration_budget",
+    InvalidChangedFlagWidth => "invalid_changed_flag_width",
+    HostPolledConvergence => "host_polled_convergence",
+} }

@@ -141,18 +141,12 @@ pub enum LayerError {
     ScratchTooSmall(#[from] ScratchTooSmall),
 }
 
-impl LayerError {
-    /// The stable name of the error, as in the conformance vectors.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::InvalidWave { .. } => "invalid_wave",
-            Self::SelfDependency { .. } => "self_dependency",
-            Self::Cycle { .. } => "cycle",
-            Self::ScratchTooSmall(_) => "scratch_too_small",
-        }
-    }
-}
+kinds! { LayerError {
+    InvalidWave => "invalid_wave",
+    SelfDependency => "self_dependency",
+    Cycle => "cycle",
+    ScratchTooSmall => "scratch_too_small",
+} }
 
 /// The reason why waves could not be put into groups.
 ///
@@ -266,15 +260,9 @@ pub enum ArenaError {
     ScratchTooSmall(#[from] ScratchTooSmall),
 }
 
-impl ArenaError {
-    /// The stable name of the error.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::InvalidAlignment { .. } => "invalid_alignment",
-            Self::PlanMismatch { .. } => "plan_mismatch",
-            Self::Overflow { .. } => "overflow",
-            Self::ScratchTooSmall(_) => "scratch_too_small",
-        }
-    }
-}
+kinds! { ArenaError {
+    InvalidAlignment => "invalid_alignment",
+    PlanMismatch => "plan_mismatch",
+    Overflow => "overflow",
+    ScratchTooSmall => "scratch_too_small",
+} }

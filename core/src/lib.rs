@@ -25,6 +25,21 @@
 //! # Ok::<(), seawall_core::error::LayerError>(())
 //! ```
 
+/// Names the variants of an error in snake case, as its serialised form does.
+macro_rules! kinds {
+    ($error:ty { $($variant:ident => $kind:expr,)* }) => {
+        impl $error {
+            /// The stable name of the error in snake case.
+            #[must_use]
+            pub const fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $kind,)*
+                }
+            }
+        }
+    };
+}
+
 pub mod abi;
 pub mod ratio;
 pub mod topology;

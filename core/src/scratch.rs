@@ -8,6 +8,23 @@
 //! Results borrow the scratch. No content matters between two calls: a scratch is
 //! reusable after success and after any error.
 
+/// Makes empty space the default of its owner, and the owner a source of views.
+macro_rules! owner {
+    ($owner:ident<$($size:ident),*> => $view:ident) => {
+        impl<$(const $size: usize),*> Default for $owner<$($size),*> {
+            fn default() -> Self {
+                Self::new()
+            }
+        }
+
+        impl<'a, $(const $size: usize),*> From<&'a mut $owner<$($size),*>> for $view<'a> {
+            fn from(scratch: &'a mut $owner<$($size),*>) -> Self {
+                scratch.view()
+            }
+        }
+    };
+}
+
 mod devices;
 mod execution;
 
@@ -71,11 +88,7 @@ impl<const W: usize, const D: usize> Scratch<W, D> {
     }
 }
 
-impl<const W: usize, const D: usize> Default for Scratch<W, D> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+owner! { Scratch<W, D> => ScratchView }
 
 /// Layer scratch over slices of any length.
 #[derive(Debug)]
@@ -163,12 +176,6 @@ impl<'a> ScratchView<'a> {
     }
 }
 
-impl<'a, const W: usize, const D: usize> From<&'a mut Scratch<W, D>> for ScratchView<'a> {
-    fn from(scratch: &'a mut Scratch<W, D>) -> Self {
-        scratch.view()
-    }
-}
-
 impl<'a> From<&'a mut ScratchView<'_>> for ScratchView<'a> {
     fn from(view: &'a mut ScratchView<'_>) -> Self {
         view.reborrow()
@@ -209,11 +216,7 @@ impl<const W: usize, const D: usize> GroupScratch<W, D> {
     }
 }
 
-impl<const W: usize, const D: usize> Default for GroupScratch<W, D> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+owner! { GroupScratch<W, D> => GroupScratchView }
 
 /// Group scratch over slices of any length.
 #[derive(Debug)]
@@ -309,12 +312,6 @@ impl<'a, const W: usize, const D: usize> From<&'a mut Scratch<W, D>> for GroupSc
     }
 }
 
-impl<'a, const W: usize, const D: usize> From<&'a mut GroupScratch<W, D>> for GroupScratchView<'a> {
-    fn from(scratch: &'a mut GroupScratch<W, D>) -> Self {
-        scratch.view()
-    }
-}
-
 impl<'a> From<ScratchView<'a>> for GroupScratchView<'a> {
     fn from(layers: ScratchView<'a>) -> Self {
         Self::in_order(layers)
@@ -352,11 +349,7 @@ impl<const W: usize> ArenaScratch<W> {
     }
 }
 
-impl<const W: usize> Default for ArenaScratch<W> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
+owner! { ArenaScratch<W> => ArenaScratchView }
 
 /// Arena scratch over slices of any length.
 #[derive(Debug)]
@@ -378,12 +371,6 @@ impl<'a> ArenaScratchView<'a> {
         require(ScratchField::ArenaWords, waves, words)?;
         let offsets = self.offsets.len().checked_div(ARENA_OFFSETS).unwrap_or(0);
         require(ScratchField::ArenaOffsets, waves, offsets)
-    }
-}
-
-impl<'a, const W: usize> From<&'a mut ArenaScratch<W>> for ArenaScratchView<'a> {
-    fn from(scratch: &'a mut ArenaScratch<W>) -> Self {
-        scratch.view()
     }
 }
 

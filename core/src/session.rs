@@ -12,11 +12,8 @@ const ALLOCATIONS_PER_RUN: u64 = 3;
 
 /// The point at which the host reads results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ReadbackPolicy {
     /// Once, after the last run.
@@ -88,11 +85,8 @@ pub struct SessionPlan {
 /// assert_eq!(error.kind(), "zero_graph_hash");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum SessionError {
     /// The layout hash is 0.
@@ -129,21 +123,15 @@ pub enum SessionError {
     },
 }
 
-impl SessionError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::ZeroGraphHash => "zero_graph_hash",
-            Self::ZeroGraphBytes => "zero_graph_bytes",
-            Self::ZeroRuns => "zero_runs",
-            Self::ZeroBudget => "zero_budget",
-            Self::PerRunReadbackRejected => "per_run_readback_rejected",
-            Self::ByteCountOverflow { .. } => "byte_count_overflow",
-            Self::OverBudget { .. } => "over_budget",
-        }
-    }
-}
+kinds! { SessionError {
+    ZeroGraphHash => "zero_graph_hash",
+    ZeroGraphBytes => "zero_graph_bytes",
+    ZeroRuns => "zero_runs",
+    ZeroBudget => "zero_budget",
+    PerRunReadbackRejected => "per_run_readback_rejected",
+    ByteCountOverflow => "byte_count_overflow",
+    OverBudget => "over_budget",
+} }
 
 impl SessionProfile {
     /// Plans a resident session, in constant time.
@@ -161,7 +149,6 @@ impl SessionProfile {
     /// ```
     ///
     /// # Errors
-    ///
     /// In this order: a hash, graph, run count or budget of 0; readback after every run; a peak
     /// beyond 64 bits or the budget; savings beyond 64 bits.
     pub fn plan(&self) -> Result<SessionPlan, SessionError> {

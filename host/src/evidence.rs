@@ -122,13 +122,9 @@ impl EvidenceError {
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {
-            Self::NoNode
-            | Self::NotOnCpu { .. }
-            | Self::NotResident { .. }
-            | Self::Session(_)
-            | Self::Program(_) => Cause::Request,
             Self::NotCounted | Self::Differs { .. } => Cause::Failure,
             Self::Backend(error) => error.cause(),
+            _ => Cause::Request,
         }
     }
 }

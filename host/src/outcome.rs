@@ -339,7 +339,6 @@ pub struct RunOutcome {
     pub devices: Option<DevicesReport>,
 }
 
-/// The value of a node.
 fn number_of(column: &Column, node: u32) -> Option<Number> {
     let node = node as usize;
     match column {

@@ -13,7 +13,6 @@ use tracing::Span;
 /// Target of the events, by which a subscriber filters.
 const RUNS: &str = "seawall::run";
 
-/// Likewise, of batches.
 const BATCHES: &str = "seawall::batch::execute";
 
 /// Milliseconds, to the microsecond.
@@ -21,7 +20,6 @@ pub(crate) fn ms(ns: u64) -> f64 {
     (ns / 1_000) as f64 / 1e3
 }
 
-/// The span of a run of `request` on `graph`; `on` says where it is.
 pub(crate) fn run(on: &'static str, graph: &Graph, request: &RunRequest) -> Span {
     run_of(on, graph.nodes(), u64::from(graph.edges()), request)
 }
@@ -32,15 +30,12 @@ pub(crate) fn run_of(on: &'static str, nodes: u32, edges: u64, request: &RunRequ
     tracing::info_span!(target: RUNS, "run", %analysis, on, nodes, edges)
 }
 
-/// The span of a batch.
 pub(crate) fn batch(graphs: usize, request: &RunRequest) -> Span {
     let analysis = request.analysis;
     tracing::info_span!(target: BATCHES, "batch", %analysis, graphs)
 }
 
-/// A result with which a span ends.
 pub(crate) trait Ended {
-    /// Reports it.
     fn log(&self);
 }
 
@@ -91,7 +86,6 @@ fn failed(error: &impl Display, cause: Cause) {
     }
 }
 
-/// Reports the start of a phase.
 pub(crate) fn phase(phase: Phase) {
     tracing::debug!(target: RUNS, ?phase, "begins");
 }

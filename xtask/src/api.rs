@@ -45,7 +45,6 @@ pub(crate) struct Options {
     toolchain: Route,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
     println!("toolchain: {}", toolchain.describe());
@@ -161,10 +160,7 @@ fn described(toolchain: &Toolchain, root: &Path, name: &str) -> Result<PathBuf, 
 }
 
 fn unreadable(json: &Path, problem: &dyn ToString) -> Error {
-    Error::Output {
-        program: format!("rustdoc ({})", json.display()),
-        problem: problem.to_string(),
-    }
+    Error::output(format!("rustdoc ({})", json.display()), problem.to_string())
 }
 
 /// The format's number, which ends the file.

@@ -38,24 +38,23 @@ const DOCUMENTS: [&str; 5] = [
 /// Manual pages of the most important commands, without which an archive is not whole.
 const PAGES: [&str; 3] = ["seawall.1", "seawall-run.1", "seawall-serve.1"];
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let program = match &options.program {
         Some(program) => program.clone(),
         None => build()?,
     };
-    let name = format!("seawall-{}-{}", env!("CARGO_PKG_VERSION"), target()?);
+    let name = format!("seawall-{}-{}", env!("CARGO_PKG_VERSION"), process::host()?);
     let out = workspace::target("archive");
     let folder = out.join(&name);
     if folder.exists() {
-        std::fs::remove_dir_all(&folder).map_err(failed("removing", &folder))?;
+        std::fs::remove_dir_all(&folder).map_err(Error::file("removing", &folder))?;
     }
     fill(&folder, &program)?;
     name_latest(&out, &name)?;
     let archive = out.join(format!("{name}.tar.gz"));
     pack(&out, &name, &archive)?;
     check(&archive, &name)?;
-    let bytes = std::fs::read(&archive).map_err(failed("reading", &archive))?;
+    let bytes = std::fs::read(&archive).map_err(Error::file("reading", &archive))?;
     let sum = Sha256::digest(&bytes);
     let sum: String = sum.iter().map(|byte| format!("{byte:02x}")).collect();
     println!(
@@ -66,24 +65,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-fn failed(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-    let path = path.to_path_buf();
-    move |source| Error::File {
-        doing,
-        path,
-        source,
-    }
-}
-
 /// Names the folder `latest` as well, where the package for Debian finds it whatever its version
 /// (`package.metadata.deb` of `seawall-cli`).
 #[cfg(unix)]
 fn name_latest(out: &Path, name: &str) -> Result<(), Error> {
     let link = out.join("latest");
     if link.is_symlink() {
-        std::fs::remove_file(&link).map_err(failed("removing", &link))?;
+        std::fs::remove_file(&link).map_err(Error::file("removing", &link))?;
     }
-    std::os::unix::fs::symlink(name, &link).map_err(failed("linking", &link))
+    std::os::unix::fs::symlink(name, &link).map_err(Error::file("linking", &link))
 }
 
 /// Only Debian's packages need the name.
@@ -104,17 +94,6 @@ fn build() -> Result<PathBuf, Error> {
     Ok(workspace::target("archive-build/release/seawall"))
 }
 
-/// The triple that the compiler builds for.
-fn target() -> Result<String, Error> {
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let text = process::capture(Command::new(rustc).arg("-vV"))?;
-    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| Error::Output {
-        program: "rustc -vV".to_owned(),
-        problem: "it names no host".to_owned(),
-    })
-}
-
 /// Puts everything into `folder`.
 fn fill(folder: &Path, program: &Path) -> Result<(), Error> {
     copy(program, &folder.join("bin/seawall"))?;
@@ -129,19 +108,19 @@ fn fill(folder: &Path, program: &Path) -> Result<(), Error> {
         workspace::write(&path, &text)?;
     }
     let pages = folder.join("share/man/man1");
-    std::fs::create_dir_all(&pages).map_err(failed("creating", &pages))?;
+    std::fs::create_dir_all(&pages).map_err(Error::file("creating", &pages))?;
     process::capture(Command::new(program).arg("man").arg("--out").arg(&pages)).map(drop)
 }
 
 fn make_parent(path: &Path) -> Result<(), Error> {
     let parent = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(parent).map_err(failed("creating", parent))
+    std::fs::create_dir_all(parent).map_err(Error::file("creating", parent))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     make_parent(to)?;
     std::fs::copy(from, to)
-        .map_err(failed("copying", from))
+        .map_err(Error::file("copying", from))
         .map(drop)
 }
 
@@ -159,7 +138,7 @@ fn pack(out: &Path, name: &str, archive: &Path) -> Result<(), Error> {
 
 /// Unpacks as a user would, and has the program answer.
 fn check(archive: &Path, name: &str) -> Result<(), Error> {
-    let root = tempfile::tempdir().map_err(failed("creating", &std::env::temp_dir()))?;
+    let root = tempfile::tempdir().map_err(Error::file("creating", std::env::temp_dir()))?;
     let mut tar = Command::new("tar");
     tar.args(["--strip-components=1", "-xzf"])
         .arg(archive)

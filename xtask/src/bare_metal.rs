@@ -26,7 +26,6 @@ pub(crate) struct Options {
 /// Feature sets that firmware uses.
 const FEATURES: [&str; 2] = ["", "defmt"];
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
     println!("toolchain: {}", toolchain.describe());

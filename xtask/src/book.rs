@@ -23,7 +23,6 @@ const OTHERS: [&str; 6] = [
     "fuzz/README.md",
 ];
 
-/// Runs the command.
 pub(crate) fn run() -> Result<(), Error> {
     let root = workspace::root();
     let mut pages = pages(&root.join("docs"))?;
@@ -58,7 +57,6 @@ pub(crate) fn run() -> Result<(), Error> {
     })
 }
 
-/// The pages below a folder.
 fn pages(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut pages = workspace::files_below(folder)?;
     pages.retain(|page| page.extension().is_some_and(|suffix| suffix == "md"));
@@ -110,7 +108,6 @@ fn is_relative(link: &str) -> bool {
     !link.contains("://") && !link.starts_with("mailto:")
 }
 
-/// The problem of a link of a page, if it has one.
 fn problem(page: &Path, text: &str, link: &str) -> Result<Option<String>, Error> {
     let (file, heading) = link.split_once('#').unwrap_or((link, ""));
     let folder = page.parent().unwrap_or(page);
@@ -129,7 +126,6 @@ fn problem(page: &Path, text: &str, link: &str) -> Result<Option<String>, Error>
     Ok((!found).then(|| "no such heading".to_owned()))
 }
 
-/// A path without `..`.
 fn normal(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {

@@ -33,14 +33,9 @@ const SECTIONS: [&str; 6] = [
 /// Fewest bytes of a picture of a page that is not empty.
 const BYTES_MIN: usize = 20_000;
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let folder = workspace::target("browse");
-    std::fs::create_dir_all(&folder).map_err(|source| Error::File {
-        doing: "creating",
-        path: folder.clone(),
-        source,
-    })?;
+    std::fs::create_dir_all(&folder).map_err(Error::file("creating", &folder))?;
     let (json, page, drawing) = (
         folder.join("run.json"),
         folder.join("run.html"),
@@ -88,7 +83,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     })
 }
 
-/// The browser without a window, for this one command.
 fn browser(options: &Options) -> Command {
     let mut command = Command::new(&options.browser);
     // Root has no sandbox; the pages are this repository's.
@@ -103,11 +97,7 @@ fn browser(options: &Options) -> Command {
 
 /// A finding if the picture of a page is missing or empty.
 fn blank(picture: &Path) -> Result<Option<String>, Error> {
-    let bytes = std::fs::read(picture).map_err(|source| Error::File {
-        doing: "reading",
-        path: picture.to_path_buf(),
-        source,
-    })?;
+    let bytes = std::fs::read(picture).map_err(Error::file("reading", picture))?;
     let is_blank = bytes.len() < BYTES_MIN;
     Ok(is_blank.then(|| {
         format!(

@@ -56,7 +56,6 @@ struct Build<'a> {
     own: Option<&'a OwnCrate>,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let sources = sources::hash()?;
     if options.sources {
@@ -247,11 +246,7 @@ fn settings() -> [(&'static str, &'static str); 6] {
 const RUSTFLAGS: &str = "-Ctarget-cpu=sm_70\x1f-Cpanic=immediate-abort\x1f-Zunstable-options\x1f-Zmir-enable-passes=-JumpThreading";
 
 fn this_program() -> Result<PathBuf, Error> {
-    std::env::current_exe().map_err(|source| Error::File {
-        doing: "locating",
-        path: "xtask".into(),
-        source,
-    })
+    std::env::current_exe().map_err(Error::file("locating", "xtask"))
 }
 
 /// Prints the findings of an audit of `text`, which is kept if it cannot be used.

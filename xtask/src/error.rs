@@ -3,7 +3,7 @@
 //! One type serves the whole tool. Each text names the failed action and the command that repairs
 //! it, if there is one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The reason for which a command stopped.
 #[derive(Debug, thiserror::Error)]
@@ -57,6 +57,29 @@ pub(crate) enum Error {
         findings: Vec<String>,
         remedy: &'static str,
     },
+}
+
+impl Error {
+    /// The error of an action on a file.
+    pub(crate) fn file(
+        doing: &'static str,
+        path: impl AsRef<Path>,
+    ) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.as_ref().to_path_buf();
+        move |source| Self::File {
+            doing,
+            path,
+            source,
+        }
+    }
+
+    /// The error of a program with another output than its documentation says.
+    pub(crate) fn output(program: impl Into<String>, problem: impl ToString) -> Self {
+        Self::Output {
+            program: program.into(),
+            problem: problem.to_string(),
+        }
+    }
 }
 
 fn list(lines: &[String]) -> String {

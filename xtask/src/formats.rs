@@ -17,7 +17,6 @@ const REDIRECT: &str = "http-equiv=\"refresh\"";
 /// Prefixes of the names of pages of types.
 const KINDS: [&str; 3] = ["struct.", "enum.", "union."];
 
-/// Runs the command.
 pub(crate) fn run() -> Result<(), Error> {
     let target = workspace::target("formats");
     process::show(&mut document(&target))?;

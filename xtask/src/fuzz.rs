@@ -56,7 +56,6 @@ const MEMORY_MIB: u32 = 1024;
 /// Seconds that no input may take.
 const PATIENCE_SECONDS: u32 = 20;
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let known = targets()?;
     let unknown = options.targets.iter().filter(|name| !known.contains(name));
@@ -68,7 +67,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
             remedy: "the targets are the folders of fuzz/seeds",
         });
     }
-    let host = host()?;
+    // Naming the host keeps build scripts free of counters.
+    let host = process::host()?;
     build(&host, options)?;
     let binaries = target_folder().join(&host).join(options.profile());
     println!("targets: {}", binaries.display());
@@ -103,16 +103,6 @@ fn targets() -> Result<Vec<String>, Error> {
     names.sort_unstable();
     names.dedup();
     Ok(names)
-}
-
-/// The triple of this machine. Naming it keeps build scripts free of counters.
-fn host() -> Result<String, Error> {
-    let about = process::capture(Command::new("rustc").arg("-vV"))?;
-    let host = about.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).ok_or_else(|| Error::Output {
-        program: "rustc -vV".to_owned(),
-        problem: "it names no host".to_owned(),
-    })
 }
 
 fn build(host: &str, options: &Options) -> Result<(), Error> {
@@ -166,7 +156,6 @@ fn search(binary: &Path, name: &str, options: &Options) -> Result<(), Error> {
     })
 }
 
-/// The last lines of a text.
 fn tail(text: &str, lines: usize) -> String {
     let all: Vec<&str> = text.lines().collect();
     all[all.len().saturating_sub(lines)..].join("\n")

@@ -26,7 +26,6 @@ pub(crate) struct Options {
     check: bool,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let hash = hash()?;
     let path = folder().join("include/seawall.h");
@@ -67,7 +66,6 @@ fn stale(how: &str) -> Error {
     }
 }
 
-/// The version of cbindgen that is installed.
 fn installed() -> Result<String, Error> {
     let text = process::capture(Command::new("cbindgen").arg("--version"))?;
     Ok(text.trim().trim_start_matches("cbindgen ").to_owned())

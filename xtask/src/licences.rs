@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::metadata::{self, Package};
 use crate::workspace;
 
-/// Runs the command.
 pub(crate) fn run() -> Result<(), Error> {
     let rules = Rules::parse(&workspace::read(&workspace::root().join("deny.toml"))?);
     let packages = metadata::packages()?;

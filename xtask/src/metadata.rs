@@ -11,7 +11,6 @@ use crate::error::Error;
 use crate::process;
 use crate::workspace;
 
-/// One package of the lock file.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Package {
     pub(crate) name: String,
@@ -37,10 +36,8 @@ pub(crate) fn packages() -> Result<Vec<Package>, Error> {
         .current_dir(workspace::root())
         .args(["metadata", "--format-version=1", "--locked"]);
     let text = process::capture(&mut command)?;
-    let metadata: Metadata = serde_json::from_str(&text).map_err(|error| Error::Output {
-        program: "cargo metadata".to_owned(),
-        problem: error.to_string(),
-    })?;
+    let metadata: Metadata =
+        serde_json::from_str(&text).map_err(|error| Error::output("cargo metadata", error))?;
     Ok(metadata.packages)
 }
 

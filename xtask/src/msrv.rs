@@ -9,14 +9,15 @@ use crate::metadata::{self, Package};
 /// The package whose `rust-version` represents the workspace's.
 const OWN: &str = "seawall";
 
-/// Runs the command.
 pub(crate) fn run() -> Result<(), Error> {
     let packages = metadata::packages()?;
     let own = packages.iter().find(|package| package.name == OWN);
     let promised = own.and_then(|package| package.rust_version.clone());
-    let promised = promised.ok_or_else(|| Error::Output {
-        program: "cargo metadata".to_owned(),
-        problem: format!("package {OWN} has no rust-version"),
+    let promised = promised.ok_or_else(|| {
+        Error::output(
+            "cargo metadata",
+            format!("package {OWN} has no rust-version"),
+        )
     })?;
     let findings = newer(&packages, &promised);
     if findings.is_empty() {

@@ -36,7 +36,6 @@ const BYTES_MAX: u64 = 10 << 20;
 /// Most keywords of crates.io.
 const KEYWORDS_MAX: usize = 5;
 
-/// Files that every package has.
 const FILES: [&str; 4] = ["Cargo.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
 
 /// Further files of single packages: what their users need and a wrong manifest would leave out.
@@ -86,7 +85,6 @@ struct Metadata {
     packages: Vec<Manifest>,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let manifests = manifests()?;
     pack()?;
@@ -130,10 +128,8 @@ fn cargo() -> Command {
 
 fn manifests() -> Result<BTreeMap<String, Manifest>, Error> {
     let text = process::capture(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
-    let metadata: Metadata = serde_json::from_str(&text).map_err(|error| Error::Output {
-        program: "cargo metadata".to_owned(),
-        problem: error.to_string(),
-    })?;
+    let metadata: Metadata =
+        serde_json::from_str(&text).map_err(|error| Error::output("cargo metadata", error))?;
     let packages = metadata.packages.into_iter();
     Ok(packages.map(|it| (it.name.clone(), it)).collect())
 }
@@ -149,7 +145,6 @@ fn pack() -> Result<(), Error> {
     process::capture(&mut command).map(drop)
 }
 
-/// The files of a package.
 fn listed(name: &str) -> Result<Vec<String>, Error> {
     let mut command = cargo();
     command.args(["package", "--list", "--allow-dirty", "-p", name]);
@@ -157,7 +152,6 @@ fn listed(name: &str) -> Result<Vec<String>, Error> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// Files and fields that a package lacks.
 fn missing(name: &str, files: &[String]) -> Vec<String> {
     let own = FILES_OF.iter().filter(|(of, _)| *of == name);
     let wanted = FILES.iter().chain(own.flat_map(|(_, files)| *files));
@@ -171,11 +165,7 @@ fn packed(manifest: &Manifest) -> PathBuf {
 }
 
 fn size(path: &Path) -> Result<u64, Error> {
-    let metadata = std::fs::metadata(path).map_err(|source| Error::File {
-        doing: "reading",
-        path: path.to_path_buf(),
-        source,
-    })?;
+    let metadata = std::fs::metadata(path).map_err(Error::file("reading", &path))?;
     Ok(metadata.len())
 }
 
@@ -204,11 +194,7 @@ impl Manifest {
 
 /// Builds the program from the packed crates alone.
 fn build(manifests: &BTreeMap<String, Manifest>) -> Result<(), Error> {
-    let folder = tempfile::tempdir().map_err(|source| Error::File {
-        doing: "creating",
-        path: std::env::temp_dir(),
-        source,
-    })?;
+    let folder = tempfile::tempdir().map_err(Error::file("creating", std::env::temp_dir()))?;
     let packed_crates = || CRATES.iter().filter_map(|name| manifests.get(*name));
     for manifest in packed_crates() {
         let mut tar = Command::new("tar");

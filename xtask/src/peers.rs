@@ -46,7 +46,6 @@ pub(crate) struct Options {
     threads: u32,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let folder = workspace::target("peers");
     let python = environment(&folder)?;

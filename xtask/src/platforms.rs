@@ -23,7 +23,6 @@ pub(crate) struct Options {
     toolchain: Route,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
     println!("toolchain: {}", toolchain.describe());

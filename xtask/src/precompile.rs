@@ -42,7 +42,6 @@ pub(crate) struct Options {
     ptxas: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let path = workspace::root().join("host/ptx/precompiled.bin");
     if options.check {
@@ -67,7 +66,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let mut file = index.into_bytes();
     file.extend(code);
     println!("wrote host/ptx/precompiled.bin ({} bytes)", file.len());
-    std::fs::write(&path, file).map_err(|source| at("writing", &path, source))
+    std::fs::write(&path, file).map_err(Error::file("writing", &path))
 }
 
 /// Machine code, packed, and its plain length.
@@ -112,13 +111,12 @@ fn line_of(wanted: &Precompiled) -> String {
 
 fn assemble(ptxas: &Ptxas, wanted: &Precompiled, text: &str) -> Result<Vec<u8>, Error> {
     let text = text.replace(".maxntid 1024,", &format!(".maxntid {},", wanted.lanes));
-    let scratch =
-        tempfile::tempdir().map_err(|source| at("making", &std::env::temp_dir(), source))?;
+    let scratch = tempfile::tempdir().map_err(Error::file("making", std::env::temp_dir()))?;
     let (from, to) = (scratch.path().join("ptx"), scratch.path().join("cubin"));
     workspace::write(&from, &text)?;
     let cpu = format!("sm_{}", wanted.capability);
     ptxas.assemble(&from, &to, &cpu, wanted.kernel)?;
-    std::fs::read(&to).map_err(|source| at("reading", &to, source))
+    std::fs::read(&to).map_err(Error::file("reading", &to))
 }
 
 /// Sections that only debuggers read.
@@ -144,17 +142,9 @@ fn blank_frames(plain: &mut [u8]) {
     }
 }
 
-fn at(doing: &'static str, path: &Path, source: std::io::Error) -> Error {
-    Error::File {
-        doing,
-        path: path.to_path_buf(),
-        source,
-    }
-}
-
 /// Checks that every kernel is there, unpacks to machine code, and is of the current sources.
 fn check(path: &Path) -> Result<(), Error> {
-    let file = std::fs::read(path).map_err(|source| at("reading", path, source))?;
+    let file = std::fs::read(path).map_err(Error::file("reading", path))?;
     let problems = problems(&file, &packed::sources()?);
     if problems.is_empty() {
         println!("host/ptx/precompiled.bin: fresh, {} bytes", file.len());

@@ -26,6 +26,15 @@ pub(crate) fn show(command: &mut Command) -> Result<(), Error> {
     .map(drop)
 }
 
+/// The triple that the compiler builds for.
+pub(crate) fn host() -> Result<String, Error> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let about = capture(Command::new(rustc).arg("-vV"))?;
+    let host = about.lines().find_map(|line| line.strip_prefix("host: "));
+    let missing = || Error::output("rustc -vV", "it names no host");
+    host.map(str::to_owned).ok_or_else(missing)
+}
+
 fn finish(
     command: &mut Command,
     run: impl FnOnce(&mut Command) -> std::io::Result<Output>,

@@ -17,7 +17,6 @@ pub(crate) struct Options {
     out: PathBuf,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let lock = workspace::read(&workspace::root().join("Cargo.lock"))?;
     let packages = metadata::packages()?;

@@ -25,7 +25,6 @@ const PRODUCT: [(&str, &str); 6] = [
 ];
 /// The list of the planner's modules.
 const MODULES: &str = "core/src/lib.rs";
-/// The file with the table.
 const TABLE: &str = "ARCHITECTURE.md";
 /// The heading before the table.
 const HEADING: &str = "## Where `core` runs";
@@ -38,7 +37,6 @@ struct Module {
     users: BTreeSet<&'static str>,
 }
 
-/// Runs the command.
 pub(crate) fn run() -> Result<(), Error> {
     let modules = modules(&workspace::root())?;
     for Module { name, users } in &modules {
@@ -58,7 +56,6 @@ pub(crate) fn run() -> Result<(), Error> {
     })
 }
 
-/// The modules of the workspace at `root`, with their users.
 fn modules(root: &Path) -> Result<Vec<Module>, Error> {
     let list = workspace::read(&root.join(MODULES))?;
     let mut modules: Vec<Module> = list.lines().filter_map(module).collect();

@@ -21,13 +21,8 @@ pub(crate) fn target(purpose: &str) -> PathBuf {
     root().join(base).join(purpose)
 }
 
-/// Reads a text file.
 pub(crate) fn read(path: &Path) -> Result<String, Error> {
-    fs::read_to_string(path).map_err(|source| Error::File {
-        doing: "reading",
-        path: path.to_path_buf(),
-        source,
-    })
+    fs::read_to_string(path).map_err(Error::file("reading", &path))
 }
 
 /// Writes a text file, with its folder.
@@ -35,20 +30,11 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
         create_folder(folder)?;
     }
-    fs::write(path, text).map_err(|source| Error::File {
-        doing: "writing",
-        path: path.to_path_buf(),
-        source,
-    })
+    fs::write(path, text).map_err(Error::file("writing", &path))
 }
 
-/// Creates a folder and those above it.
 pub(crate) fn create_folder(path: &Path) -> Result<(), Error> {
-    fs::create_dir_all(path).map_err(|source| Error::File {
-        doing: "creating",
-        path: path.to_path_buf(),
-        source,
-    })
+    fs::create_dir_all(path).map_err(Error::file("creating", &path))
 }
 
 /// Every file below `folder`, in no particular order.
@@ -70,9 +56,5 @@ pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect())
-        .map_err(|source| Error::File {
-            doing: "listing",
-            path: folder.to_path_buf(),
-            source,
-        })
+        .map_err(Error::file("listing", folder))
 }

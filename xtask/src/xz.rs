@@ -12,11 +12,7 @@ pub(crate) fn pack(plain: &[u8]) -> Result<Vec<u8>, Error> {
         writer.write_all(plain)?;
         writer.finish()
     };
-    pack().map_err(|source| Error::File {
-        doing: "packing",
-        path: "code".into(),
-        source,
-    })
+    pack().map_err(Error::file("packing", "code"))
 }
 
 /// The unpacked bytes; `None` if they are damaged.

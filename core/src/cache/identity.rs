@@ -6,11 +6,8 @@ use crate::topology::{Decision, Signals, Topology, TopologyPolicy};
 
 /// The analysis that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum AnalysisKind {
     /// A general bit-vector dataflow problem.
@@ -180,7 +177,6 @@ impl Subject {
     /// Plans an execution without a cache, and remembers its topology, even after a downgrade.
     ///
     /// # Errors
-    ///
     /// The error of the Sparse plan, when not even that fits; nothing is remembered then.
     pub fn plan(
         &mut self,

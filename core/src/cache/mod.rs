@@ -148,7 +148,6 @@ impl<const N: usize> PlanCache<N> {
     /// Plans an execution as [`Subject::plan`] does, and remembers the topology in the subject.
     ///
     /// # Errors
-    ///
     /// The error of the Sparse plan, when not even that fits; nothing is looked up or remembered
     /// then.
     pub fn plan(

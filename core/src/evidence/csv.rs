@@ -34,11 +34,8 @@ timed_host_allocations,timed_host_syncs";
 
 /// The reason why evidence could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum CsvError {
     /// A backend id holds a comma, a line break, or blanks at an end: it would not read back.
@@ -55,16 +52,10 @@ pub enum CsvError {
     Sink,
 }
 
-impl CsvError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::UnwritableBackendId { .. } => "unwritable_backend_id",
-            Self::Sink => "sink",
-        }
-    }
-}
+kinds! { CsvError {
+    UnwritableBackendId => "unwritable_backend_id",
+    Sink => "sink",
+} }
 
 impl From<fmt::Error> for CsvError {
     fn from(_: fmt::Error) -> Self {
@@ -77,7 +68,6 @@ impl From<fmt::Error> for CsvError {
 /// Floats are written as the shortest decimal that reads back equal, without exponent.
 ///
 /// # Errors
-///
 /// [`CsvError`]; lines before the faulty one have been written.
 pub fn write_csv<'s, W: fmt::Write>(
     out: &mut W,
@@ -124,7 +114,6 @@ fn write_row<W: fmt::Write>(out: &mut W, s: &Sample<'_>) -> fmt::Result {
 /// ```
 ///
 /// # Errors
-///
 /// An invalid threshold before anything is read, then the first fault in reading order, then
 /// too few distinct samples.
 pub fn verify_csv(text: &str, required_x: f64) -> Result<Proof, EvidenceError<'_>> {

@@ -4,11 +4,8 @@
 ///
 /// `index` counts samples from 0, `line` physical lines from 1.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum EvidenceError<'a> {
     /// There is no sample.
@@ -134,25 +131,19 @@ pub enum EvidenceError<'a> {
     },
 }
 
-impl EvidenceError<'_> {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::EmptySamples => "empty_samples",
-            Self::InvalidRequiredSpeedup { .. } => "invalid_required_speedup",
-            Self::NonCudaEvidence { .. } => "non_cuda_evidence",
-            Self::InsufficientCudaDevice { .. } => "insufficient_cuda_device",
-            Self::NotRepeatedFixedGraph { .. } => "not_repeated_fixed_graph",
-            Self::InsufficientScale { .. } => "insufficient_scale",
-            Self::PollutedTimedRegion { .. } => "polluted_timed_region",
-            Self::InvalidTiming { .. } => "invalid_timing",
-            Self::SpeedupBelowThreshold { .. } => "speedup_below_threshold",
-            Self::RepetitionCountOverflow { .. } => "repetition_count_overflow",
-            Self::InsufficientSampleCount { .. } => "insufficient_sample_count",
-            Self::InvalidEvidenceHeader { .. } => "invalid_evidence_header",
-            Self::InvalidEvidenceRow { .. } => "invalid_evidence_row",
-            Self::InvalidEvidenceValue { .. } => "invalid_evidence_value",
-        }
-    }
-}
+kinds! { EvidenceError<'_> {
+    EmptySamples => "empty_samples",
+    InvalidRequiredSpeedup => "invalid_required_speedup",
+    NonCudaEvidence => "non_cuda_evidence",
+    InsufficientCudaDevice => "insufficient_cuda_device",
+    NotRepeatedFixedGraph => "not_repeated_fixed_graph",
+    InsufficientScale => "insufficient_scale",
+    PollutedTimedRegion => "polluted_timed_region",
+    InvalidTiming => "invalid_timing",
+    SpeedupBelowThreshold => "speedup_below_threshold",
+    RepetitionCountOverflow => "repetition_count_overflow",
+    InsufficientSampleCount => "insufficient_sample_count",
+    InvalidEvidenceHeader => "invalid_evidence_header",
+    InvalidEvidenceRow => "invalid_evidence_row",
+    InvalidEvidenceValue => "invalid_evidence_value",
+} }

@@ -13,7 +13,6 @@ const _: () = assert!(DISTINCT_SAMPLES_MIN == 2);
 /// Costs O(samples) time and no memory.
 ///
 /// # Errors
-///
 /// No samples, an invalid threshold, the first fault of the first faulty sample, or fewer than
 /// two distinct samples, in this order.
 pub fn verify<'a>(samples: &[Sample<'a>], required_x: f64) -> Result<Proof, EvidenceError<'a>> {
@@ -58,7 +57,6 @@ impl<'a> Gate<'a> {
     /// A gate that requires this speed-up.
     ///
     /// # Errors
-    ///
     /// [`EvidenceError::InvalidRequiredSpeedup`] when it is not finite or not above 0.
     pub fn new(required_x: f64) -> Result<Self, EvidenceError<'a>> {
         if !is_positive(required_x) {
@@ -80,7 +78,6 @@ impl<'a> Gate<'a> {
     /// Judges the next sample.
     ///
     /// # Errors
-    ///
     /// The first fault of the sample, with its index; the gate is then unchanged.
     pub fn push(&mut self, sample: &Sample<'a>) -> Result<(), EvidenceError<'a>> {
         let index = self.proof.sample_count;
@@ -114,7 +111,6 @@ impl<'a> Gate<'a> {
     /// The proof of all samples so far.
     ///
     /// # Errors
-    ///
     /// [`EvidenceError::InsufficientSampleCount`] for fewer than two distinct samples.
     pub fn finish(self) -> Result<Proof, EvidenceError<'a>> {
         if self.several {

@@ -9,11 +9,8 @@
 /// assert_eq!(error.kind(), "zero_limit");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum LaunchError {
     /// An adapter limit is 0.
@@ -68,16 +65,10 @@ pub enum LaunchError {
     },
 }
 
-impl LaunchError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::ZeroLimit { .. } => "zero_limit",
-            Self::QueueTooLong { .. } => "queue_too_long",
-            Self::HitCapacityOverflow { .. } => "hit_capacity_overflow",
-            Self::PeakBytesOverflow { .. } => "peak_bytes_overflow",
-            Self::OutOfMemory { .. } => "out_of_memory",
-        }
-    }
-}
+kinds! { LaunchError {
+    ZeroLimit => "zero_limit",
+    QueueTooLong => "queue_too_long",
+    HitCapacityOverflow => "hit_capacity_overflow",
+    PeakBytesOverflow => "peak_bytes_overflow",
+    OutOfMemory => "out_of_memory",
+} }

@@ -33,7 +33,6 @@ impl LaunchPolicy {
     /// ```
     ///
     /// # Errors
-    ///
     /// In this order: a limit of 0, a queue or a hit capacity beyond 32 bits, a peak beyond 64
     /// bits, a peak above the budget.
     pub fn plan(

@@ -90,7 +90,6 @@ impl LaunchPolicy {
     /// A policy of these thresholds.
     ///
     /// # Errors
-    ///
     /// [`ThresholdError`] when a share exceeds one or sparse and dense densities cross.
     pub const fn new(thresholds: LaunchThresholds) -> Result<Self, ThresholdError> {
         let t = &thresholds;

@@ -145,7 +145,6 @@ impl From<&[u64; 3]> for Offsets {
 /// tighter layout, in a number of steps that is bounded by a constant.
 ///
 /// # Errors
-///
 /// In this order: an alignment that is no power of two, groups of another
 /// program, a scratch that is too small, aligned bytes of all regions together
 /// beyond 64 bits.

@@ -200,7 +200,6 @@ impl<'a> Groups<'a> {
 /// `O((W + D) log W)` and a [`crate::scratch::GroupScratch`].
 ///
 /// # Errors
-///
 /// In this order: the earliest bad record, a scratch that is too small, a
 /// cycle, resident bytes above the budget, then wave by wave in the order of
 /// the layers fused bytes that overflow or exceed the group budget.

@@ -131,7 +131,6 @@ pub(crate) fn run<'a, T>(items: &'a [T], ends: &[u32], index: usize) -> Option<&
 /// dependency; no recursion.
 ///
 /// # Errors
-///
 /// In this order: the earliest bad record of the list (`InvalidWave` before
 /// `SelfDependency`), a scratch that is too small, a cycle.
 ///
@@ -159,7 +158,6 @@ pub fn layers<'s>(
 /// Puts waves without records into layers; otherwise as [`layers()`].
 ///
 /// # Errors
-///
 /// As [`layers()`].
 pub fn layers_of<'s>(
     shape: Shape<'_>,
@@ -181,7 +179,6 @@ pub fn layers_of<'s>(
 /// [`layers()`] would report if its ids were as wide.
 ///
 /// # Errors
-///
 /// The earliest bad record: `InvalidWave` or `SelfDependency`.
 ///
 /// ```

@@ -13,11 +13,8 @@
 /// assert!(error.to_string().contains("dense_density_min_bps is 20000"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum ThresholdError {
     /// A threshold of a share exceeds one.
@@ -47,16 +44,10 @@ pub enum ThresholdError {
     },
 }
 
-impl ThresholdError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::OutOfRange { .. } => "out_of_range",
-            Self::Misordered { .. } => "misordered",
-        }
-    }
-}
+kinds! { ThresholdError {
+    OutOfRange => "out_of_range",
+    Misordered => "misordered",
+} }
 
 /// A threshold's field and value.
 pub(crate) type Named = (&'static str, u32);

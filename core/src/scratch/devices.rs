@@ -51,12 +51,6 @@ impl<const W: usize, const D: usize> DevicesScratch<W, D> {
     }
 }
 
-impl<const W: usize, const D: usize> Default for DevicesScratch<W, D> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// The same over slices of any length.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -99,10 +93,4 @@ impl<'a> DevicesScratchView<'a> {
     }
 }
 
-impl<'a, const W: usize, const D: usize> From<&'a mut DevicesScratch<W, D>>
-    for DevicesScratchView<'a>
-{
-    fn from(scratch: &'a mut DevicesScratch<W, D>) -> Self {
-        scratch.view()
-    }
-}
+owner! { DevicesScratch<W, D> => DevicesScratchView }

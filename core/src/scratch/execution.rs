@@ -34,12 +34,6 @@ impl<const W: usize, const D: usize> ExecutionScratch<W, D> {
     }
 }
 
-impl<const W: usize, const D: usize> Default for ExecutionScratch<W, D> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// Execution scratch over slices of any length.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -56,13 +50,7 @@ impl<'a> ExecutionScratchView<'a> {
     }
 }
 
-impl<'a, const W: usize, const D: usize> From<&'a mut ExecutionScratch<W, D>>
-    for ExecutionScratchView<'a>
-{
-    fn from(scratch: &'a mut ExecutionScratch<W, D>) -> Self {
-        scratch.view()
-    }
-}
+owner! { ExecutionScratch<W, D> => ExecutionScratchView }
 
 impl<'a> From<&'a mut ExecutionScratchView<'_>> for ExecutionScratchView<'a> {
     fn from(view: &'a mut ExecutionScratchView<'_>) -> Self {

@@ -23,11 +23,8 @@ pub struct ReuseTelemetry {
 
 /// A counter that left its range; neither operand has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum TelemetryError {
     /// The sum of a counter exceeds 64 bits.
@@ -51,22 +48,15 @@ pub enum TelemetryError {
     },
 }
 
-impl TelemetryError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Overflow { .. } => "overflow",
-            Self::Underflow { .. } => "underflow",
-        }
-    }
-}
+kinds! { TelemetryError {
+    Overflow => "overflow",
+    Underflow => "underflow",
+} }
 
 impl ReuseTelemetry {
     /// The sum, field by field.
     ///
     /// # Errors
-    ///
     /// [`TelemetryError::Overflow`] names the first field that exceeds 64 bits.
     pub fn checked_add(&self, other: &Self) -> Result<Self, TelemetryError> {
         self.combine(other, |field, a, b| {
@@ -77,7 +67,6 @@ impl ReuseTelemetry {
     /// The counts since an older snapshot, field by field.
     ///
     /// # Errors
-    ///
     /// [`TelemetryError::Underflow`] names the first field that was larger in `older`.
     pub fn checked_sub(&self, older: &Self) -> Result<Self, TelemetryError> {
         self.combine(older, |field, minuend, subtrahend| {

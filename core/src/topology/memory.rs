@@ -72,11 +72,8 @@ pub struct MemoryPlan {
 
 /// The reason why a workload has no memory plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum MemoryError {
     /// A byte count exceeds 64 bits.
@@ -100,16 +97,10 @@ pub enum MemoryError {
     },
 }
 
-impl MemoryError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::Overflow { .. } => "overflow",
-            Self::OverBudget { .. } => "over_budget",
-        }
-    }
-}
+kinds! { MemoryError {
+    Overflow => "overflow",
+    OverBudget => "over_budget",
+} }
 
 impl Topology {
     /// Scratch of this topology when a Sparse step needs `base` bytes; `None` beyond 64 bits.
@@ -136,7 +127,6 @@ impl Footprint {
     /// The memory plan of this workload under one topology; an exact fit fits.
     ///
     /// # Errors
-    ///
     /// [`MemoryError::Overflow`] names the first step that exceeds 64 bits;
     /// [`MemoryError::OverBudget`] when the sum exceeds the budget.
     pub fn plan(&self, topology: Topology) -> Result<MemoryPlan, MemoryError> {
@@ -183,7 +173,6 @@ impl Footprint {
     /// Bytes of the graph's layout.
     ///
     /// # Errors
-    ///
     /// [`MemoryError::Overflow`] beyond 64 bits.
     pub fn graph_bytes(&self) -> Result<u64, MemoryError> {
         let nodes = times(self.nodes, self.bytes_per_node, "node layout bytes")?;
@@ -261,7 +250,6 @@ impl TopologyPolicy {
     /// ```
     ///
     /// # Errors
-    ///
     /// The error of the Sparse plan, when not even that fits.
     pub fn plan_execution(
         &self,

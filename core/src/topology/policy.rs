@@ -112,7 +112,6 @@ impl TopologyPolicy {
     /// A policy of these thresholds.
     ///
     /// # Errors
-    ///
     /// [`ThresholdError::OutOfRange`] when a share exceeds one, [`ThresholdError::Misordered`] when two
     /// neighbours cross.
     pub const fn new(thresholds: Thresholds) -> Result<Self, ThresholdError> {

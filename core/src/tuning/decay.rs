@@ -16,7 +16,6 @@ use super::ShapeMismatch;
 /// ```
 ///
 /// # Errors
-///
 /// [`ShapeMismatch`] when the lengths differ; the priorities are then unchanged.
 pub fn decay(
     priorities: &mut [f64],

@@ -16,11 +16,8 @@ pub struct SiblingGraph<'a> {
 
 /// The reason why compressed rows are no sibling graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum GraphError {
     /// Offsets do not start at 0, fall, or do not end at the number of targets.
@@ -55,18 +52,12 @@ pub enum GraphError {
     },
 }
 
-impl GraphError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::InvalidOffsets { .. } => "invalid_offsets",
-            Self::InvalidTarget { .. } => "invalid_target",
-            Self::UnsortedRow { .. } => "unsorted_row",
-            Self::Asymmetric { .. } => "asymmetric",
-        }
-    }
-}
+kinds! { GraphError {
+    InvalidOffsets => "invalid_offsets",
+    InvalidTarget => "invalid_target",
+    UnsortedRow => "unsorted_row",
+    Asymmetric => "asymmetric",
+} }
 
 impl<'a> SiblingGraph<'a> {
     /// Checks compressed rows: `offsets` holds one element per node and one more (or nothing at
@@ -76,7 +67,6 @@ impl<'a> SiblingGraph<'a> {
     /// O(nodes + edges · log degree), no memory.
     ///
     /// # Errors
-    ///
     /// [`GraphError`] of the first bad row.
     pub fn new(offsets: &'a [u32], targets: &'a [u32]) -> Result<Self, GraphError> {
         check_offsets(offsets, targets)?;
@@ -181,11 +171,8 @@ pub struct Diffusion {
 
 /// The reason why priorities cannot be diffused.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename_all = "snake_case")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename_all = "snake_case"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum DiffusionError {
     /// A slice does not hold one element per node.
@@ -208,16 +195,10 @@ pub enum DiffusionError {
     },
 }
 
-impl DiffusionError {
-    /// The error's name in snake case.
-    #[must_use]
-    pub const fn kind(&self) -> &'static str {
-        match self {
-            Self::ShapeMismatch { .. } => "shape_mismatch",
-            Self::UnstableDamping { .. } => "unstable_damping",
-        }
-    }
-}
+kinds! { DiffusionError {
+    ShapeMismatch => "shape_mismatch",
+    UnstableDamping => "unstable_damping",
+} }
 
 /// Lets priorities flow over the graph: x ← x − damping · L · x, with L the graph's Laplacian.
 ///
@@ -235,7 +216,6 @@ impl DiffusionError {
 /// ```
 ///
 /// # Errors
-///
 /// [`DiffusionError`]; the priorities are then unchanged.
 pub fn diffuse(
     graph: &SiblingGraph<'_>,

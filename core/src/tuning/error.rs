@@ -2,11 +2,8 @@
 
 /// A slice is shorter than the operation needs, or the need exceeds the address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(tag = "kind", rename = "shape_mismatch")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "kind", rename = "shape_mismatch"))]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[error("{field} holds {provided} elements; pass {needed}")]
 pub struct ShapeMismatch {

@@ -33,7 +33,6 @@ pub struct NaturalGradient<'a> {
 /// ```
 ///
 /// # Errors
-///
 /// [`ShapeMismatch`] names the first short argument; `out` is then unchanged.
 pub fn natural_gradient_step(
     step: &NaturalGradient<'_>,

@@ -14,15 +14,15 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::CliError;
-use super::files::{Outputs, named};
+use super::files::{Outputs, input, named};
 use super::names::BackendName;
 use super::numbers::{seconds, size, thread_count};
-use super::output::print;
+use super::output::show;
 use super::progress::ProgressLine;
 use pictures::{PictureArgs, draw_calls, shown};
 use seawall::executor::Machine;
 use seawall::graph::file::write_whole;
-use seawall::units::{bytes, counted};
+use seawall::units::{bytes, counted, elapsed_ns};
 use seawall_modules::calls::Calls;
 use seawall_modules::finding::{Finding, FindingKind, Place};
 use seawall_modules::flow::{Limits, On};
@@ -191,7 +191,6 @@ pub(super) struct CallArgs {
 }
 
 impl CallArgs {
-    /// The call graph of a program.
     pub(super) fn graph(&self, program: &Program, on: On) -> Result<Calls, ModuleError> {
         let request = Request {
             analyses: Vec::new(),
@@ -441,11 +440,8 @@ pub(super) fn on_threads<T: Send>(
 /// The bytes of a file, or of standard input.
 pub(super) fn content(file: &Path) -> Result<Vec<u8>, ModuleError> {
     let mut bytes = Vec::new();
-    let read = match file.as_os_str() == "-" {
-        true => io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes),
-        false => std::fs::read(file),
-    };
-    read.map_err(|source| ModuleError::Io {
+    let read = input(file).and_then(|mut input| input.read_to_end(&mut bytes));
+    read.map(|_| bytes).map_err(|source| ModuleError::Io {
         path: file.to_string_lossy().into_owned(),
         source,
     })
@@ -458,7 +454,7 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
     line.say("reading".to_owned());
     let clock = Instant::now();
     let program = program(&args.files, args.threads)?;
-    let read_ns = u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
+    let read_ns = elapsed_ns(clock);
     line.say(format!("analysing {} functions", program.functions.len()));
     let request = args.request();
     let blocks = args.pictures.blocks(&program, &request.analyses)?;
@@ -477,13 +473,12 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
         })?;
     }
     if has_report {
-        print(|out| {
-            if args.json {
-                write_json(out, &answer, emitted, read_ns)
-            } else {
-                write_text(out, args, &answer, emitted, read_ns)
-            }
-        })?;
+        let report = Report {
+            answer: &answer,
+            emitted,
+            read_ns,
+        };
+        show(args.json, &report, |out| report.write_text(out, args))?;
     }
     let fails = |finding: &Finding| args.fail_on.iter().any(|kind| kind.0 == finding.kind);
     let has_failed = answer.findings.iter().any(fails);
@@ -500,60 +495,44 @@ struct Report<'a> {
     read_ns: u64,
 }
 
-fn write_json(
-    out: &mut dyn Write,
-    answer: &Answer,
-    emitted: Option<Emitted>,
-    read_ns: u64,
-) -> io::Result<()> {
-    let report = Report {
-        answer,
-        emitted,
-        read_ns,
-    };
-    serde_json::to_writer(&mut *out, &report)?;
-    writeln!(out)
-}
-
-fn write_text(
-    out: &mut dyn Write,
-    args: &AnalyzeArgs,
-    answer: &Answer,
-    emitted: Option<Emitted>,
-    read_ns: u64,
-) -> io::Result<()> {
-    let sizes = &answer.program;
-    let rate = sizes.bytes as f64 / 1e6 / (read_ns.max(1) as f64 / 1e9);
-    writeln!(
-        out,
-        "{}, {}: {} ({} imported), {}, {}, {}",
-        counted(sizes.files as u64, "file"),
-        bytes(sizes.bytes),
-        counted(sizes.functions as u64, "function"),
-        sizes.imports,
-        counted(sizes.blocks as u64, "block"),
-        counted(sizes.edges as u64, "edge"),
-        counted(sizes.operations as u64, "operation"),
-    )?;
-    if args.explain {
-        let time = read_ns as f64 / 1e6;
-        writeln!(out, "  read in {time:.1} ms, {rate:.0} MB/s")?;
-        let largest = counted(sizes.largest as u64, "block");
-        writeln!(out, "  largest function: {largest}")?;
-    }
-    for analysis in &answer.analyses {
-        write_analysis(out, analysis, args.explain)?;
-    }
-    for kind in FindingKind::ALL {
-        write_findings(out, kind, answer, args)?;
-    }
-    if let Some(Emitted { path, nodes, edges }) = emitted {
-        let (nodes, edges) = (counted(nodes, "node"), counted(edges, "edge"));
-        writeln!(out, "  {:<10}{path}: {nodes}, {edges}", "wrote")?;
-    }
-    match args.pictures.written() {
-        Some(path) => writeln!(out, "  {:<10}{}", "wrote", path.display()),
-        None => Ok(()),
+impl Report<'_> {
+    fn write_text(&self, out: &mut dyn Write, args: &AnalyzeArgs) -> io::Result<()> {
+        let Self {
+            answer, read_ns, ..
+        } = *self;
+        let sizes = &answer.program;
+        let rate = sizes.bytes as f64 / 1e6 / (read_ns.max(1) as f64 / 1e9);
+        writeln!(
+            out,
+            "{}, {}: {} ({} imported), {}, {}, {}",
+            counted(sizes.files as u64, "file"),
+            bytes(sizes.bytes),
+            counted(sizes.functions as u64, "function"),
+            sizes.imports,
+            counted(sizes.blocks as u64, "block"),
+            counted(sizes.edges as u64, "edge"),
+            counted(sizes.operations as u64, "operation"),
+        )?;
+        if args.explain {
+            let time = read_ns as f64 / 1e6;
+            writeln!(out, "  read in {time:.1} ms, {rate:.0} MB/s")?;
+            let largest = counted(sizes.largest as u64, "block");
+            writeln!(out, "  largest function: {largest}")?;
+        }
+        for analysis in &answer.analyses {
+            write_analysis(out, analysis, args.explain)?;
+        }
+        for kind in FindingKind::ALL {
+            write_findings(out, kind, answer, args)?;
+        }
+        if let Some(Emitted { path, nodes, edges }) = &self.emitted {
+            let (nodes, edges) = (counted(*nodes, "node"), counted(*edges, "edge"));
+            writeln!(out, "  {:<10}{path}: {nodes}, {edges}", "wrote")?;
+        }
+        match args.pictures.written() {
+            Some(path) => writeln!(out, "  {:<10}{}", "wrote", path.display()),
+            None => Ok(()),
+        }
     }
 }
 

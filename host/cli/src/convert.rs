@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 use super::CliError;
 use super::files::{Outputs, named};
 use super::form::FormArgs;
-use super::output::print;
+use super::output::show;
 use super::progress::ProgressLine;
 use super::weights::WeightArgs;
 use crate::names::WrittenFormat;
@@ -24,7 +24,6 @@ use seawall::units::{bytes, counted};
 use seawall_report::taken;
 use seawall_report::weights::{self, WeightsReport};
 
-/// Examples of the short help.
 const EXAMPLES: &str = "\
 Examples:
   seawall convert roads.gr.xz roads.swg
@@ -146,13 +145,7 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
         weights,
     };
     if has_report {
-        print(|out| {
-            if args.json {
-                report.write_json(out)
-            } else {
-                report.write_text(out)
-            }
-        })?;
+        show(args.json, &report, |out| report.write_text(out))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -179,11 +172,6 @@ fn as_report<S: Serializer>(weights: &Option<Weights>, out: S) -> Result<S::Ok, 
 }
 
 impl Report<'_> {
-    fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        writeln!(out)
-    }
-
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         let nodes = counted(u64::from(self.nodes), "node");
         let edges = counted(u64::from(self.edges), "edge");

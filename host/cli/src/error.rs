@@ -45,7 +45,6 @@ pub(super) enum CliError {
         AnyOf::with(|facts| facts.signed)
     )]
     Negative {
-        /// The analysis.
         analysis: AnalysisKind,
         /// The weight and its place.
         source: GraphError,
@@ -59,13 +58,10 @@ pub(super) enum CliError {
     /// A program could not be read or analysed.
     #[error("{}{}", .0, flags::of_module(.0))]
     Module(#[from] ModuleError),
-    /// The evidence was refused.
     #[error(transparent)]
     Evidence(#[from] EvidenceFailure),
-    /// The run failed.
     #[error("{}{}", .0, flags::of_run(.0))]
     Run(#[from] RunError),
-    /// The graph has no such form.
     #[error(transparent)]
     Form(#[from] FormError),
     /// A result file could not be written.
@@ -74,7 +70,6 @@ pub(super) enum CliError {
     /// A report could not be read.
     #[error(transparent)]
     Page(#[from] PageError),
-    /// The file of sources is invalid.
     #[error(transparent)]
     Sources(#[from] SourcesError),
     /// A source that is not a node of the graph.
@@ -87,24 +82,18 @@ pub(super) enum CliError {
     #[error(
         "{option} shows one graph and this is a batch; run that graph alone, or use --out or --json"
     )]
-    OneGraph {
-        /// The option.
-        option: &'static str,
-    },
+    OneGraph { option: &'static str },
     /// Streaming was requested for a command that never streams.
     #[error(
         "{option}: edges stream through an analysis of one graph, and {what} takes graphs as a whole; leave it out"
     )]
     NeverStreams {
-        /// The option.
         option: &'static str,
-        /// The request.
         what: &'static str,
     },
     /// An option of a run that ranks do not have.
     #[error("{option} is not for ranks: {remedy}")]
     NotOnRanks {
-        /// The option.
         option: &'static str,
         /// The way to run it.
         remedy: &'static str,
@@ -112,53 +101,32 @@ pub(super) enum CliError {
     /// An option of another kind of service.
     #[error("{option} is for {is_for}; leave it out")]
     OtherService {
-        /// The option.
         option: &'static str,
         /// Its kind of service, and this one.
         is_for: &'static str,
     },
     /// Two outputs are one file.
     #[error("{first} and {second} are one file; give each output a file of its own")]
-    OneFileTwice {
-        /// An output.
-        first: String,
-        /// The other output.
-        second: String,
-    },
+    OneFileTwice { first: String, second: String },
     /// An output would replace an input of the command.
     #[error("{output} is the file that {input} is read from; write to another one")]
-    OutputIsInput {
-        /// The output.
-        output: String,
-        /// The input.
-        input: String,
-    },
+    OutputIsInput { output: String, input: String },
     /// Weights for an analysis that reads none.
     #[error(
         "{option}: {analysis} reads no weights; leave it out, or run {}",
         AnyOf::with(|facts| facts.reads_weights || facts.follows_weights)
     )]
     WeightsUnread {
-        /// The option.
         option: &'static str,
-        /// The requested analysis.
         analysis: AnalysisKind,
     },
     /// A result file whose suffix matches no format.
     #[error("--out {path}: no format has this suffix{}; use .csv, .json or .npy",
         did_you_mean(suffix(path), [".csv", ".json", ".npy"]))]
-    UnknownOutput {
-        /// The path.
-        path: String,
-    },
+    UnknownOutput { path: String },
     /// A picture whose suffix matches no format.
     #[error("{option} {path}: {NAMED}")]
-    UnknownPicture {
-        /// The option.
-        option: &'static str,
-        /// The path.
-        path: String,
-    },
+    UnknownPicture { option: &'static str, path: String },
     /// A graph that is too large to be drawn.
     #[error("--draw: {reason}; --plot counts the nodes by their values")]
     TooLargeToDraw {
@@ -168,7 +136,6 @@ pub(super) enum CliError {
     /// A function whose blocks cannot be drawn.
     #[error("--draw-blocks: {function}: {reason}")]
     BlocksNotDrawn {
-        /// The function.
         function: String,
         /// Its size, and the largest; or what it lacks.
         reason: String,
@@ -176,26 +143,21 @@ pub(super) enum CliError {
     /// Blocks that are to be drawn with facts, and no analysis that has facts of blocks.
     #[error("--draw-blocks: {given} has no facts of blocks; use --analysis {}", known.join(", "))]
     NoBlockFacts {
-        /// The analyses.
         given: String,
-        /// Those that have facts of blocks.
+        /// Analyses that have facts of blocks.
         known: Vec<&'static str>,
     },
     /// A column that is not in the table.
     #[error("--columns {column}: this table has no such column{}; it has {}",
         did_you_mean(column, known.iter().map(String::as_str)), known.join(", "))]
     NoSuchColumn {
-        /// The requested column.
         column: String,
         /// The existing columns.
         known: Vec<String>,
     },
     /// A column requested twice.
     #[error("--columns names {column} twice; name each column once")]
-    ColumnTwice {
-        /// The column.
-        column: String,
-    },
+    ColumnTwice { column: String },
     /// The costs of work could not be measured.
     #[error("measuring this machine: {0}")]
     Measure(#[from] MeasureError),
@@ -211,7 +173,6 @@ pub(super) enum CliError {
     /// The log cannot be written as asked.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The service could not start.
     #[error(transparent)]
     Start(#[from] StartError),
     /// The socket of the service could not be opened.
@@ -231,7 +192,6 @@ pub(super) enum CliError {
 }
 
 impl CliError {
-    /// Returns the exit code.
     pub(super) fn exit_code(&self) -> u8 {
         match self.cause() {
             _ if self.is_closed_pipe() => 0,
@@ -261,23 +221,7 @@ impl CliError {
             #[cfg(unix)]
             Self::Query(error) => error.cause(),
             Self::Store(_) | Self::Stdout(_) | Self::Thread(_) => Cause::Failure,
-            Self::NoSuchSource(_)
-            | Self::Log(_)
-            | Self::OneGraph { .. }
-            | Self::NeverStreams { .. }
-            | Self::NotOnRanks { .. }
-            | Self::OtherService { .. }
-            | Self::Against(_)
-            | Self::WeightsUnread { .. }
-            | Self::OneFileTwice { .. }
-            | Self::OutputIsInput { .. }
-            | Self::NoSuchColumn { .. }
-            | Self::ColumnTwice { .. }
-            | Self::UnknownOutput { .. }
-            | Self::UnknownPicture { .. }
-            | Self::BlocksNotDrawn { .. }
-            | Self::NoBlockFacts { .. }
-            | Self::TooLargeToDraw { .. } => Cause::Request,
+            _ => Cause::Request,
         }
     }
 

@@ -3,6 +3,8 @@
 //! It is checked before any work. Files are compared by identity and not by spelling, so that links
 //! do not matter.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::CliError;
@@ -17,10 +19,23 @@ pub(super) fn named(output: PathBuf) -> PathBuf {
     }
 }
 
+/// Opens a file, or standard input for `-`.
+pub(super) fn input(file: impl AsRef<Path>) -> io::Result<Box<dyn Read>> {
+    let file = file.as_ref();
+    Ok(match file.as_os_str() == "-" {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(File::open(file)?),
+    })
+}
+
+/// Reads such a text, at most `most` bytes of it.
+pub(super) fn text_of(file: impl AsRef<Path>, most: u64) -> io::Result<String> {
+    let mut text = String::new();
+    input(file)?.take(most).read_to_string(&mut text)?;
+    Ok(text)
+}
+
 /// The format of the picture that `option` names. Pipes and devices may have any name.
-///
-/// # Errors
-/// If the suffix matches no format.
 pub(super) fn picture(option: &'static str, path: &Path) -> Result<PictureFormat, CliError> {
     let is_open = path.extension().is_none() && is_written_through(path);
     let format = PictureFormat::of(path).or(is_open.then_some(PictureFormat::Svg));
@@ -46,9 +61,6 @@ pub(super) struct Outputs {
 
 impl Outputs {
     /// Adds the output `path`, which `option` names.
-    ///
-    /// # Errors
-    /// If it cannot be written, or another output is the same file.
     pub(super) fn add(&mut self, option: &str, path: &Path) -> Result<(), CliError> {
         probe(path)?;
         let role = format!("{option} {}", path.display());
@@ -75,9 +87,6 @@ impl Outputs {
 
     /// Refuses an output that is standard output, or that standard output is redirected to, for a
     /// command that prints its report there.
-    ///
-    /// # Errors
-    /// If there is such an output.
     pub(super) fn spare_report(&self) -> Result<(), CliError> {
         let replaced = self.at(Path::new("/dev/stdout"));
         let output = replaced.map(|output| &output.role);
@@ -96,9 +105,6 @@ impl Outputs {
     }
 
     /// Refuses the input `name`, a file or `-`, if it is one of the outputs.
-    ///
-    /// # Errors
-    /// If it is an output.
     pub(super) fn spare(&self, name: impl AsRef<Path>) -> Result<(), CliError> {
         let name = name.as_ref();
         let is_stdin = name == Path::new("-");

@@ -62,7 +62,6 @@ pub(super) fn of_module(error: &ModuleError) -> &'static str {
     }
 }
 
-/// As [`of_run`], of a graph.
 pub(super) fn of_graph(error: &GraphError) -> &'static str {
     match error {
         GraphError::UnknownFormat { .. } | GraphError::OtherFormat { .. } => " (--format)",

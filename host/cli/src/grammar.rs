@@ -12,10 +12,10 @@ use serde::{Serialize, Serializer};
 use super::CliError;
 use super::analyze::{content, on_threads};
 use super::numbers::{size, thread_count};
-use super::output::print;
+use super::output::{json, print};
 use super::progress::ProgressLine;
 use seawall::graph::did_you_mean;
-use seawall::units::{bytes, counted};
+use seawall::units::{bytes, counted, elapsed_ns};
 use seawall_modules::ModuleError;
 use seawall_modules::grammar::{Edges, Grammar, Pair, Reach, Select, Symbol, reach, utf8};
 
@@ -145,10 +145,7 @@ pub(super) fn command(args: &GrammarArgs) -> Result<ExitCode, CliError> {
         run_ns,
     };
     if args.json {
-        print(|out| {
-            serde_json::to_writer(&mut *out, &report.object())?;
-            writeln!(out)
-        })?;
+        print(|out| json(&report.object(), out))?;
     } else if !args.quiet {
         print(|out| report.write(out, args))?;
     }
@@ -161,11 +158,6 @@ pub(super) fn command(args: &GrammarArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(u8::from(fails.iter().any(has_pair))))
 }
 
-fn elapsed_ns(clock: Instant) -> u64 {
-    u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// What a report is made of.
 struct Report<'a> {
     grammar: &'a Grammar,
     edges: &'a Edges,
@@ -175,7 +167,6 @@ struct Report<'a> {
     run_ns: u64,
 }
 
-/// The object of `--json`.
 #[derive(Serialize)]
 struct Object<'a> {
     productions: usize,

@@ -214,7 +214,6 @@ fn dispatch(command: &Command) -> Result<ExitCode, CliError> {
     }
 }
 
-/// Prints help, the version or the error in the arguments.
 fn print_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     if usage.use_stderr() && failure::asks_for_json(arguments) {
         print_failure(&failure::of_usage(usage));
@@ -224,7 +223,6 @@ fn print_usage(usage: &clap::Error, arguments: &[OsString]) -> ExitCode {
     ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
 }
 
-/// Prints the object of a failure on standard output.
 fn print_failure(failure: &serde_json::Value) {
     // A closed standard output has no reader left to inform.
     let _ = output::print(|out| writeln!(out, "{failure}"));

@@ -9,7 +9,6 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{Layer, fmt, registry};
 
-/// The variable that asks for a log.
 const VARIABLE: &str = "RUST_LOG";
 
 /// A log that cannot be written as asked.
@@ -19,12 +18,7 @@ pub(crate) enum LogError {
     #[error(
         "RUST_LOG={value}: {source}; write a level (off, error, warn, info, debug or trace) or TARGET=LEVEL, separated by commas"
     )]
-    Value {
-        /// The value.
-        value: String,
-        /// What is wrong with it.
-        source: ParseError,
-    },
+    Value { value: String, source: ParseError },
 }
 
 /// Options of the log.
@@ -54,9 +48,6 @@ enum LogFormat {
 }
 
 /// Logs from now on, if the environment asks for it.
-///
-/// # Errors
-/// [`LogError::Value`].
 pub(crate) fn begin(args: LogArgs) -> Result<(), LogError> {
     let value = std::env::var_os(VARIABLE).unwrap_or_default();
     let value = value.to_string_lossy();

@@ -54,7 +54,6 @@ pub(super) struct ManArgs {
     out: Option<PathBuf>,
 }
 
-/// Prints the completions.
 pub(super) fn completions(args: &CompletionsArgs) -> Result<ExitCode, CliError> {
     let mut program = Cli::command();
     print(|out| {

@@ -7,7 +7,6 @@ use seawall::executor::Executor;
 use seawall::graph::Format;
 use std::sync::LazyLock;
 
-/// An analysis by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AnalysisName(pub(crate) AnalysisKind);
 
@@ -23,7 +22,6 @@ impl ValueEnum for AnalysisName {
     }
 }
 
-/// An executor by name, or the choice of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BackendName(pub(crate) Option<Executor>);
 
@@ -49,7 +47,6 @@ impl ValueEnum for BackendName {
     }
 }
 
-/// A format that graphs are read from, by name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadFormat(pub(crate) Format);
 

@@ -2,7 +2,27 @@
 
 use std::io::{self, BufWriter, Write};
 
+use serde::Serialize;
+
 use super::CliError;
+
+/// Prints a report: as one JSON object, or as `text` for people.
+pub(super) fn show(
+    as_json: bool,
+    report: &impl Serialize,
+    text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), CliError> {
+    print(|out| match as_json {
+        true => json(report, out),
+        false => text(out),
+    })
+}
+
+/// Writes one JSON object and a line end.
+pub(super) fn json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    writeln!(out)
+}
 
 /// Writes a report to standard output, buffered and flushed.
 pub(super) fn print(report: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), CliError> {

@@ -1,7 +1,6 @@
 //! `seawall report`: the JSON of a run as one page of HTML.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -10,7 +9,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use serde_json::Value;
 
 use super::CliError;
-use super::files::{Outputs, named};
+use super::files::{Outputs, named, text_of};
 use super::output::print;
 use seawall::Cause;
 use seawall::graph::file::write_whole;
@@ -41,13 +40,11 @@ pub(super) struct ReportArgs {
     out: Option<PathBuf>,
 }
 
-/// A report could not be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PageError {
     /// The file cannot be read.
     #[error("{file}: cannot read: {source}")]
     Unreadable {
-        /// File as the caller named it.
         file: String,
         /// The system's answer.
         source: io::Error,
@@ -56,12 +53,7 @@ pub(super) enum PageError {
     #[error(
         "{file}: {problem}; seawall run GRAPH --analysis NAME --json prints what this command reads"
     )]
-    NoReport {
-        /// File as the caller named it.
-        file: String,
-        /// What is wrong.
-        problem: String,
-    },
+    NoReport { file: String, problem: String },
 }
 
 impl PageError {
@@ -73,7 +65,6 @@ impl PageError {
     }
 }
 
-/// Reads the report and writes the page.
 pub(super) fn command(args: &ReportArgs) -> Result<ExitCode, CliError> {
     let mut outputs = Outputs::default();
     if let Some(path) = &args.out {
@@ -96,13 +87,7 @@ pub(super) fn command(args: &ReportArgs) -> Result<ExitCode, CliError> {
 }
 
 fn read(path: &Path, file: &str) -> Result<Value, PageError> {
-    let mut text = String::new();
-    let read = if path.as_os_str() == "-" {
-        io::stdin().lock().take(BYTES_MAX).read_to_string(&mut text)
-    } else {
-        File::open(path).and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text))
-    };
-    read.map_err(|source| PageError::Unreadable {
+    let text = text_of(path, BYTES_MAX).map_err(|source| PageError::Unreadable {
         file: file.to_owned(),
         source,
     })?;

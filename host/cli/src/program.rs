@@ -1,9 +1,9 @@
 //! Programs from text files, for `run` and `plan`.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
+use super::files::text_of;
 use seawall::Cause;
 use seawall::backend::BackendError;
 use seawall::program::{
@@ -18,25 +18,18 @@ pub(super) enum ProgramFailure {
     /// The file cannot be read.
     #[error("{file}: cannot read: {source}")]
     Unreadable {
-        /// File as the caller named it.
         file: String,
         /// The operating system's answer.
         source: io::Error,
     },
-    /// The text is invalid.
     #[error("{file}: {source}")]
     Text {
-        /// File as the caller named it.
         file: String,
         /// The problem and its place.
         source: TextError,
     },
-    /// The run failed.
     #[error(transparent)]
-    Run {
-        /// The failure.
-        source: BackendError,
-    },
+    Run { source: BackendError },
     /// `--out` without a result.
     #[error("--out writes results, and the program keeps none; add \"keep\": true to a register")]
     NoResult,
@@ -44,10 +37,7 @@ pub(super) enum ProgramFailure {
     #[error(
         "--out cannot name a column {name:?}; \"index\" is the first one, and names in .npy are ASCII without quotes"
     )]
-    ColumnName {
-        /// Name of the register.
-        name: String,
-    },
+    ColumnName { name: String },
     /// Results of different lengths, in a file whose rows are whole.
     #[error(
         "a .npy file has whole rows, and {:?} has {} values, {:?} has {}; write .csv or .json, or keep one of them",
@@ -62,23 +52,17 @@ pub(super) enum ProgramFailure {
     /// Two programs of a service with one name.
     #[error("{file}: a program is called {name:?} already; rename one of the files")]
     SameName {
-        /// File as the caller named it.
         file: String,
         /// Its name without folder and extension.
         name: String,
     },
     /// A program of a service without a result.
     #[error("{file}: the program keeps no result; add \"keep\": true to a register")]
-    NothingKept {
-        /// File as the caller named it.
-        file: String,
-    },
+    NothingKept { file: String },
     /// A program of a service with too many input words.
     #[error("{file}: the inputs have {words} words, and a service takes {most} at most")]
     LongInputs {
-        /// File as the caller named it.
         file: String,
-        /// Words of its inputs.
         words: u64,
         /// Words that are taken.
         most: u64,
@@ -95,19 +79,11 @@ impl ProgramFailure {
     pub(super) fn cause(&self) -> Cause {
         match self {
             Self::Unreadable { source, .. } => Cause::of_io(source),
-            Self::Text { .. }
-            | Self::Batch { .. }
-            | Self::NoResult
-            | Self::SameName { .. }
-            | Self::NothingKept { .. }
-            | Self::LongInputs { .. }
-            | Self::ColumnName { .. }
-            | Self::Lengths { .. } => Cause::Request,
             Self::Run { source } => source.cause(),
+            _ => Cause::Request,
         }
     }
 
-    /// Its kind and fields.
     pub(super) fn fields(&self) -> Value {
         match self {
             Self::Unreadable { file, source } => {
@@ -140,7 +116,6 @@ impl ProgramFailure {
     }
 }
 
-/// The text of a file.
 pub(super) struct ProgramFile {
     file: String,
     text: String,
@@ -151,21 +126,15 @@ const BYTES_MAX: u64 = TEXT_BYTES_MAX as u64 + 1;
 
 /// Reads a file, or standard input for `-`.
 pub(super) fn read(file: &Path) -> Result<ProgramFile, ProgramFailure> {
-    let mut text = String::new();
-    let read = if file.as_os_str() == "-" {
-        io::stdin().lock().take(BYTES_MAX).read_to_string(&mut text)
-    } else {
-        File::open(file).and_then(|file| file.take(BYTES_MAX).read_to_string(&mut text))
-    };
+    let text = text_of(file, BYTES_MAX);
     let file = file.to_string_lossy().into_owned();
-    match read {
-        Ok(_) => Ok(ProgramFile { file, text }),
+    match text {
+        Ok(text) => Ok(ProgramFile { file, text }),
         Err(source) => Err(ProgramFailure::Unreadable { file, source }),
     }
 }
 
 impl ProgramFile {
-    /// Its program for graphs of a size.
     pub(super) fn program(&self, graph: GraphSize) -> Result<TextProgram, ProgramFailure> {
         read_text(&self.text, graph).map_err(|source| self.failure(source))
     }

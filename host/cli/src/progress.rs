@@ -97,7 +97,6 @@ impl ProgressLine {
         self.bar.set_position(done);
     }
 
-    /// Shows the phase of a run.
     pub(super) fn phase(&self, phase: Phase) {
         self.say(match phase {
             Phase::Plan => "planning".to_owned(),

@@ -48,7 +48,6 @@ impl ReadArgs {
         self.format.as_ref().is_some_and(|asked| asked.0 != format)
     }
 
-    /// The options of a load.
     pub(super) fn options(&self, undirected: bool, weights: WeightChoice) -> LoadOptions {
         LoadOptions {
             undirected,

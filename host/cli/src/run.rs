@@ -55,7 +55,6 @@ const MACHINE: &str = "Machine";
 const LIMITS: &str = "Repetition and limits";
 const RESULTS: &str = "Results";
 
-/// Examples and notes of the short help.
 const EXAMPLES: &str = "\
 Examples:
   seawall run roads.gr.xz --analysis sssp --source 1 --target 77
@@ -469,7 +468,6 @@ impl RunArgs {
         Ok((outcome, graph))
     }
 
-    /// Runs a program instead of an analysis.
     fn run_program(&self, file: &Path, ranks: Option<&Ranks>) -> Result<ExitCode, CliError> {
         let [graph] = self.graphs.as_slice() else {
             let graphs = self.graphs.len();

@@ -73,13 +73,11 @@ impl SourcesError {
     }
 }
 
-/// A source that is not a node of the graph.
 #[derive(Debug, thiserror::Error)]
 #[error("{given}: {graph} has no such node{meant}; {range}")]
 pub(super) struct NoSuchSource {
     /// The id and its origin.
     pub(super) given: String,
-    /// The graph as the caller named it.
     pub(super) graph: String,
     /// The existing ids.
     pub(super) range: IdRange,
@@ -95,18 +93,13 @@ pub(super) enum IdRange {
     Empty,
     /// Smallest and largest id.
     Span {
-        /// Smallest id.
         first: u64,
-        /// Largest id.
         last: u64,
         /// Whether there are gaps between them.
         gaps: bool,
     },
-    /// Nodes have names.
     Names {
-        /// The first one.
         first: String,
-        /// The last one.
         last: String,
     },
 }
@@ -151,7 +144,6 @@ pub struct Sources {
 }
 
 impl SourceArgs {
-    /// The file of sources, if there is one.
     pub(super) fn file(&self) -> Option<&Path> {
         self.sources_file.as_deref()
     }
@@ -186,7 +178,6 @@ impl Sources {
         self.named.iter().map(|named| named.label.as_str())
     }
 
-    /// Number of sources.
     pub(super) fn len(&self) -> usize {
         self.named.len()
     }

@@ -11,9 +11,6 @@ use std::time::Duration;
 /// A connection to a service that accepts none waits in the kernel without end once the service's
 /// queue is full, and the standard library has no limit for it. So a thread waits, which ends with
 /// the process if the service never accepts.
-///
-/// # Errors
-/// [`io::ErrorKind::TimedOut`] when the time is over, and those of the system.
 pub(crate) fn connect_within(path: &Path, most: Duration) -> io::Result<UnixStream> {
     let (connected, connection) = channel();
     let path = path.to_owned();

@@ -49,7 +49,6 @@ impl WeightArgs {
         }
     }
 
-    /// Refuses weights for a request that reads none.
     pub(super) fn check_for(&self, request: &RunRequest) -> Result<(), CliError> {
         let option = match self.choice() {
             WeightChoice::Unit => "--unit-weights",

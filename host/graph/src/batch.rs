@@ -8,7 +8,6 @@ use super::spec::{Generator, PREFIX, number, parse_body};
 
 /// Start of such a specification, after `gen:`.
 const NAME: &str = "batch";
-/// The form, for messages.
 const FORM: &str = "gen:batch:COUNT:SHAPE, such as gen:batch:100:chain:512";
 /// Most graphs of one specification.
 const COUNT_MAX: u64 = 1 << 20;

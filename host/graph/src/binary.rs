@@ -23,11 +23,9 @@ const _: () = assert!(
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"SEAWALLG";
-/// The only version.
 pub(super) const VERSION: u32 = 1;
 /// Alignment of sections.
 pub(super) const ALIGN: u64 = 64;
-/// Size of the header.
 pub(super) const HEADER_BYTES: usize = 64;
 /// Every edge has its mirror image.
 pub(super) const SYMMETRIC: u32 = 1;
@@ -75,7 +73,6 @@ pub(super) struct Header {
 
 const _: () = assert!(size_of::<Header>() == HEADER_BYTES);
 
-/// Byte ranges of the sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sections {
     pub(super) offsets: Range<u64>,
@@ -120,7 +117,6 @@ impl Header {
         header
     }
 
-    /// Reads and checks a header.
     pub(super) fn parse(bytes: &[u8; HEADER_BYTES]) -> Result<Self, BinaryProblem> {
         let header: Self = bytemuck::pod_read_unaligned(bytes);
         if header.magic != MAGIC {
@@ -181,12 +177,10 @@ impl Header {
         }
     }
 
-    /// Bytes of an offset.
     pub(super) fn offset_bytes(&self) -> u64 {
         if self.has(WIDE) { 8 } else { 4 }
     }
 
-    /// Kind of the weight words.
     pub(super) fn weight_kind(&self) -> WeightKind {
         if self.has(FLOATS) {
             WeightKind::Float

@@ -52,7 +52,6 @@ impl Counts {
 /// Order of edges with the same ends, if they have weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Order {
-    /// By weight.
     #[default]
     Weight,
     /// As listed. Takes a stable sort, which is slower and needs half the edges' memory.
@@ -73,7 +72,6 @@ impl Order {
 /// Edges before they become rows; `N` is 2, or 3 with a weight.
 pub(super) type Edges<const N: usize> = Vec<[u32; N]>;
 
-/// Directions that an edge represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Direction {
     /// Only the direction listed.
@@ -158,7 +156,6 @@ fn turn<const N: usize>(edge: &mut [u32; N]) -> bool {
     is_turned
 }
 
-/// Packs sorted edges into rows.
 fn directed_rows<const N: usize>(edges: Edges<N>, nodes: u32) -> Result<Csr, Shortage>
 where
     [u32; N]: bytemuck::Pod,

@@ -9,7 +9,6 @@ use super::dedup::count_row;
 use super::mirror;
 use super::weights::WeightKind;
 
-/// Claims about rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
     /// Every edge has its mirror image.

@@ -166,7 +166,6 @@ struct Buckets {
 /// bit where edges are undirected.
 struct Chunk {
     entries: Vec<[u32; 2]>,
-    /// End of each bucket.
     ends: Vec<usize>,
 }
 

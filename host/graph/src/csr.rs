@@ -87,7 +87,6 @@ impl Csr {
         rows.max().unwrap_or(0)
     }
 
-    /// Bytes of these arrays.
     pub(super) fn bytes(&self) -> usize {
         let words =
             self.offsets.len() + self.targets.len() + self.weights().map_or(0, <[u32]>::len);
@@ -99,9 +98,6 @@ impl Csr {
     /// Each thread owns a range of result rows, so that it writes one contiguous part of the
     /// arrays and needs neither atomics nor a sort: rows ascend because sources are visited in
     /// order. Parallel edges keep theirs. Time is linear in edges, plus one binary search per row and thread.
-    ///
-    /// # Errors
-    /// [`Shortage`] if there is not enough memory.
     pub(super) fn transpose(&self) -> Result<Csr, Shortage> {
         let mut counts = memory::zeroed::<u32>(self.nodes() as usize + 1)?;
         for &target in self.targets.iter() {

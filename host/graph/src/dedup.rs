@@ -24,7 +24,6 @@ pub(super) fn count(csr: &Csr) -> Counts {
     counts.reduce(Counts::default, Counts::plus)
 }
 
-/// Counts loops and parallel edges of a sorted row.
 pub(super) fn count_row(node: u32, targets: &[u32]) -> Counts {
     let start = targets.partition_point(|target| *target < node);
     let loops = targets[start..].partition_point(|target| *target == node);

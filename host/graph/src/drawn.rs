@@ -14,9 +14,6 @@ const WEIGHT_MAX: u64 = 64;
 const BLOCK: u32 = 1 << 12;
 
 /// Draws one weight of 1 to 64 per edge, from its ends regardless of their order.
-///
-/// # Errors
-/// [`Shortage`] if there is not enough memory.
 pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Result<Vec<u32>, Shortage> {
     let salt = mix(seed);
     let mut weights = memory::zeroed::<u32>(csr.targets().len())?;

@@ -188,7 +188,6 @@ pub(super) struct Forms(OnceLock<Box<[OnceLock<Box<Graph>>; 10]>>);
 const _: () = assert!(Loops::ALL.len() * Parallel::ALL.len() == 10);
 
 impl Forms {
-    /// Bytes of the graphs.
     pub(super) fn bytes(&self) -> usize {
         let places = self.0.get().into_iter().flat_map(|places| places.iter());
         let made = places.filter_map(OnceLock::get);
@@ -258,7 +257,6 @@ impl Graph {
     }
 }
 
-/// Makes the rows of a form.
 struct Maker<'a> {
     graph: &'a Graph,
     form: Form,

@@ -231,10 +231,8 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// All compressions that a file may have.
     pub(super) const ALL: [Self; 4] = [Self::Gzip, Self::Xz, Self::Bzip2, Self::Zstd];
 
-    /// The suffix of its files.
     pub(super) const fn suffix(self) -> &'static str {
         match self {
             Self::None => "",
@@ -256,7 +254,6 @@ impl Compression {
         }
     }
 
-    /// Its name.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::None => "none",

@@ -38,7 +38,6 @@ impl Ids {
         u32::try_from(at).ok().filter(|&node| node < nodes)
     }
 
-    /// Bytes of its table.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Self::Offset(_) => 0,
@@ -52,7 +51,6 @@ impl Ids {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct NameTable {
     text: String,
-    /// End of each name in the text.
     ends: Vec<u64>,
 }
 
@@ -68,9 +66,6 @@ impl NameTable {
     }
 
     /// Checks a table from elsewhere: the text of all names, and the end of each in it.
-    ///
-    /// # Errors
-    /// The first node whose name is not one, or does not follow the one before it.
     pub(super) fn checked(text: Vec<u8>, ends: Vec<u64>) -> Result<Self, u32> {
         let text = String::from_utf8(text).map_err(|error| {
             let valid = error.utf8_error().valid_up_to() as u64;
@@ -100,7 +95,6 @@ impl NameTable {
         self.ends.len()
     }
 
-    /// The name of a node.
     pub(super) fn get(&self, node: u32) -> Option<&str> {
         let at = node as usize;
         let end = *self.ends.get(at)? as usize;

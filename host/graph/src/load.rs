@@ -53,7 +53,6 @@ impl ColumnChoice {
         weight: None,
     };
 
-    /// Whether any column is chosen.
     pub(super) fn is_some(&self) -> bool {
         *self != Self::NONE
     }
@@ -280,7 +279,6 @@ impl Format {
 }
 
 impl ScaleError {
-    /// An error of a load.
     fn in_file(self, name: &str) -> GraphError {
         let file = name.to_owned();
         match self {

@@ -135,9 +135,6 @@ pub(super) struct Missing {
 impl Missing {
     /// Finds the missing edges: for each weight, as many as the other direction has in excess.
     /// Takes the memory of the transposed graph.
-    ///
-    /// # Errors
-    /// [`Shortage`] if there is not enough memory.
     pub(super) fn of(csr: &Csr) -> Result<Self, Shortage> {
         let mut finder = Finder {
             csr,
@@ -169,7 +166,6 @@ impl Missing {
         self.new
     }
 
-    /// Number of missing edges.
     pub(super) fn edges(&self) -> u32 {
         self.rows.edges()
     }
@@ -178,9 +174,6 @@ impl Missing {
     /// in the order of their weights, or follow the listed ones.
     ///
     /// Rows move from the last to the first, so that none is overwritten before it moves.
-    ///
-    /// # Errors
-    /// [`Shortage`] if there is not enough memory.
     pub(super) fn add_to(self, csr: &mut Csr, order: Order) -> Result<(), Shortage> {
         let mut old_end = csr.targets.len();
         let mut end = old_end + self.rows.targets.len();

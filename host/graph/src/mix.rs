@@ -25,7 +25,6 @@ pub(super) fn mix(word: u64) -> u64 {
 pub(super) struct Stream(u64);
 
 impl Stream {
-    /// Returns the stream of a seed and a purpose.
     pub(super) fn new(seed: u64, purpose: u64) -> Self {
         Self(mix(mix(seed) ^ purpose.wrapping_mul(GOLDEN)))
     }
@@ -36,7 +35,6 @@ impl Stream {
         Self(mix(self.0 ^ index.wrapping_mul(0xd6e8_feb8_6659_fd93)))
     }
 
-    /// Returns word number `count`.
     #[inline]
     pub(super) fn word(self, count: u64) -> u64 {
         mix(self.0.wrapping_add(count.wrapping_mul(GOLDEN)))

@@ -229,7 +229,6 @@ impl Graph {
         }
     }
 
-    /// Sets the kind of the weights.
     pub(super) fn with_kind(self, kind: WeightKind) -> Self {
         Self { kind, ..self }
     }
@@ -504,7 +503,6 @@ impl Graph {
         &self.ids
     }
 
-    /// As [`ids`](Self::ids), to replace them.
     pub(super) fn ids_mut(&mut self) -> &mut Ids {
         &mut self.ids
     }

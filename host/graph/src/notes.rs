@@ -24,7 +24,6 @@ const IDS_A_LINE: usize = 16;
 const EXPECTED: &str = "\"ids FIRST to LAST\", \"nodes ID ...\", \"name TEXT\", \"names\" or \
                         \"no weights\", as seawall writes them";
 
-/// The notes of a file.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     pub(super) range: Option<RangeInclusive<u64>>,
@@ -32,7 +31,6 @@ pub(super) struct Notes {
     pub(super) names: Vec<String>,
     pub(super) has_names: bool,
     pub(super) is_unweighted: bool,
-    /// Line of the last one, from 1.
     pub(super) line: u64,
 }
 
@@ -155,7 +153,6 @@ pub(super) fn write_nodes(
     Ok(())
 }
 
-/// Writes notes of names.
 pub(super) fn write_names<'n>(
     out: &mut dyn Write,
     sign: &str,

@@ -66,7 +66,6 @@ impl ScaleError {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Factor {
     pub(super) value: f64,
-    /// At most 17 digits.
     digits: u64,
     exponent: i64,
 }

@@ -60,7 +60,6 @@ pub enum EdgeLengths {
 pub(super) struct Shortcuts([OnceLock<Option<Box<Graph>>>; 2]);
 
 impl Shortcuts {
-    /// Bytes of the graphs.
     pub(super) fn bytes(&self) -> usize {
         let made = self.0.iter().filter_map(OnceLock::get).flatten();
         made.map(|graph| graph.memory_bytes()).sum()
@@ -112,7 +111,6 @@ struct Shortcut {
 struct Chains<'g> {
     graph: &'g Graph,
     lengths: EdgeLengths,
-    /// The two links of each inner node of a chain that was not walked yet.
     inner: Vec<Option<[Link; 2]>>,
     added: Vec<Shortcut>,
     /// Inner nodes of long chains.

@@ -7,7 +7,6 @@ use pyo3::types::PyCapsule;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 
-/// `struct ArrowSchema` of the interface.
 #[repr(C)]
 struct Schema {
     format: *const c_char,
@@ -21,7 +20,6 @@ struct Schema {
     private: *mut c_void,
 }
 
-/// `struct ArrowArray` of the interface.
 #[repr(C)]
 struct Array {
     length: i64,
@@ -150,7 +148,6 @@ fn arrow_array<'py>(
     Ok((schema, column))
 }
 
-/// Adds the function to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(arrow_array, module)?)
 }

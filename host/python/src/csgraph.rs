@@ -263,9 +263,7 @@ impl Matrix {
         let found = py.detach(|| spanning(&self.rows, order));
         Ok(PyArray1::from_vec(py, found))
     }
-}
 
-impl Matrix {
     fn check(&self, py: Python<'_>, node: u32) -> PyResult<()> {
         match (node as usize) < self.rows.nodes() {
             true => Ok(()),
@@ -424,7 +422,6 @@ fn spanning(rows: &Rows, order: &[i64]) -> Vec<i64> {
     order.iter().copied().filter(is_kept).collect()
 }
 
-/// Adds the class to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Matrix>()?;
     module.add_function(wrap_pyfunction!(breadth_first, module)?)

@@ -13,7 +13,6 @@ use std::fmt::Debug;
 use std::process;
 use std::sync::OnceLock;
 
-/// Fields of an error by their names.
 type Fields<'py> = Bound<'py, PyDict>;
 
 /// Returns an exception of class `name`, with `kind` and `fields` as attributes.
@@ -60,7 +59,6 @@ fn class_of(cause: Cause) -> &'static str {
     }
 }
 
-/// The exception of an error of a graph.
 pub(crate) fn of_graph(py: Python<'_>, error: &GraphError) -> PyErr {
     let fields = PyDict::new(py);
     let filled = || -> PyResult<()> {
@@ -102,7 +100,6 @@ pub(crate) fn of_graph(py: Python<'_>, error: &GraphError) -> PyErr {
     raised(py, class, &error.to_string(), &kind_of(error), &fields)
 }
 
-/// The exception of an error of a run.
 pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
     let fields = PyDict::new(py);
     let filled = || -> PyResult<()> {
@@ -181,9 +178,6 @@ pub(crate) fn request(py: Python<'_>, kind: &str, text: &str) -> PyErr {
 
 /// Refuses work in a process that was forked off after the library started threads: the fork has
 /// none of them, and would wait for ever.
-///
-/// # Errors
-/// `MachineError` in such a process.
 pub(crate) fn check_fork() -> PyResult<()> {
     static STARTED_IN: OnceLock<u32> = OnceLock::new();
     if *STARTED_IN.get_or_init(process::id) == process::id() {

@@ -153,9 +153,7 @@ impl Rule {
             known: Mutex::default(),
         }
     }
-}
 
-impl Rule {
     /// Tells whether arguments fit the signature: NetworkX raises its own error for those that are too
     /// many, unknown, double or missing.
     fn fits(&self, args: &Bound<'_, PyTuple>, kwargs: &Bound<'_, PyDict>) -> PyResult<bool> {
@@ -276,16 +274,13 @@ impl Adviser {
         }
         rule.get().verdict(&graph)
     }
-}
 
-impl Adviser {
     fn rule<'py>(&self, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, Rule>>> {
         let rule = self.rules.bind(name.py()).get_item(name)?;
         Ok(rule.map(|rule| rule.cast_into::<Rule>()).transpose()?)
     }
 }
 
-/// Adds the functions and classes to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Rule>()?;
     module.add_class::<Adviser>()?;

@@ -481,9 +481,7 @@ impl Graph {
     fn close(&self) {
         *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
-}
 
-impl Graph {
     fn made(
         py: Python<'_>,
         built: Result<graph::Graph, graph::GraphError>,
@@ -507,7 +505,6 @@ impl Graph {
     }
 }
 
-/// The analysis of this name.
 pub(crate) fn kind_of(py: Python<'_>, name: &str) -> PyResult<AnalysisKind> {
     let mut all = AnalysisKind::ALL.into_iter();
     all.find(|kind| kind.name() == name).ok_or_else(|| {
@@ -517,7 +514,6 @@ pub(crate) fn kind_of(py: Python<'_>, name: &str) -> PyResult<AnalysisKind> {
     })
 }
 
-/// The request that the options describe.
 fn request(
     py: Python<'_>,
     analysis: &str,
@@ -554,7 +550,6 @@ fn request(
     Ok(request)
 }
 
-/// The devices that the options name.
 fn devices(py: Python<'_>, options: &Options) -> PyResult<Option<DeviceChoice>> {
     match &options.devices {
         None => Ok(None),
@@ -617,7 +612,6 @@ fn machine(py: Python<'_>, options: &Options) -> PyResult<Machine> {
     Ok(machine)
 }
 
-/// The result of a run as a dictionary.
 fn report<'py>(py: Python<'py>, outcome: RunOutcome) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     let RunOutcome {
@@ -688,7 +682,6 @@ fn analyses(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {
     PyList::new(py, all?)
 }
 
-/// Adds the class and its functions to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Graph>()?;
     module.add_function(wrap_pyfunction!(analyses, module)?)

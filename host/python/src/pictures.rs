@@ -60,9 +60,6 @@ impl Pictures {
     }
 
     /// Writes the files.
-    ///
-    /// # Errors
-    /// `OSError`.
     pub(crate) fn write(&self, outcome: &RunOutcome, graph: &Graph) -> PyResult<()> {
         let made = format!("seawall {}, {}", env!("CARGO_PKG_VERSION"), today());
         if let Some((path, format)) = &self.plot {

@@ -127,7 +127,6 @@ fn refused(py: Python<'_>, problem: &ExecutionError) -> PyErr {
     )
 }
 
-/// Adds the function to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(plan, module)?)
 }

@@ -14,19 +14,15 @@ use seawall::program::{
 };
 use seawall::run::RunError;
 
-/// A program, its inputs and its machine.
 pub(crate) struct ProgramRequest {
     pub(crate) text: String,
-    /// Words of inputs by their names.
     pub(crate) inputs: Vec<(String, Vec<u32>)>,
     pub(crate) machine: Machine,
     /// Several devices that share the program.
     pub(crate) devices: Option<DeviceChoice>,
 }
 
-/// What a run found.
 pub(crate) struct ProgramRun {
-    /// Words of results by their names.
     results: Vec<(String, Vec<u32>)>,
     /// Iterations of each loop on the top level, and whether it converged.
     loops: Vec<(u32, bool)>,
@@ -44,7 +40,6 @@ pub(crate) struct ProgramRun {
 pub(crate) enum ProgramError {
     Text(TextError),
     Run(RunError),
-    /// An input that the program does not have, and those that it has.
     NoInput(String, Vec<String>),
 }
 
@@ -67,7 +62,6 @@ impl From<BackendError> for ProgramError {
 }
 
 impl ProgramError {
-    /// The exception, with the text and kind of the error.
     pub(crate) fn exception(&self, py: Python<'_>) -> PyErr {
         match self {
             Self::Text(problem) => error::of_text(py, problem),
@@ -81,7 +75,6 @@ impl ProgramError {
     }
 }
 
-/// A program on a machine with its graph.
 pub(crate) struct Loaded<'g> {
     text: String,
     machine: Machine,
@@ -92,7 +85,6 @@ pub(crate) struct Loaded<'g> {
 }
 
 impl<'g> Loaded<'g> {
-    /// Opens the machine of the request and loads its program.
     pub(crate) fn open(graph: &'g Graph, request: &ProgramRequest) -> Result<Self, ProgramError> {
         let size = GraphSize {
             nodes: graph.nodes(),

@@ -29,7 +29,6 @@ pub(super) fn suits(question: &Question) -> bool {
     question.threads.is_some() && question.max_iterations == Question::UNLIMITED
 }
 
-/// The lengths of edges for a question.
 pub(super) fn lengths(graph: &Graph, is_weighted: bool) -> Lengths {
     match graph.weight_kind().filter(|_| is_weighted) {
         None => Lengths::Edges,
@@ -92,9 +91,6 @@ pub(super) fn is_few(worker: &Worker) -> bool {
 
 /// The program that decides nodes from the highest priority down, where `priority` makes a pair of
 /// words for each node.
-///
-/// # Errors
-/// If the graph is too large for a register.
 pub(super) fn build_greedy(
     graph: &Graph,
     question: &Question,
@@ -110,9 +106,6 @@ pub(super) fn build_greedy(
 }
 
 /// The program that runs one algorithm.
-///
-/// # Errors
-/// If the graph is too large for a register.
 pub(super) fn build(
     graph: &Graph,
     question: &Question,

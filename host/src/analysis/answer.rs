@@ -138,6 +138,18 @@ pub(super) fn highest(column: &Column) -> Option<(u32, f32)> {
     scores.reduce(higher)
 }
 
+/// The number of labels that nodes have, and how many nodes have the most frequent one.
+pub(super) fn parts(labels: &[u32]) -> [u64; 2] {
+    let mut sizes = vec![0_u32; labels.len()];
+    for label in labels {
+        if let Some(size) = sizes.get_mut(*label as usize) {
+            *size += 1;
+        }
+    }
+    let count = sizes.iter().filter(|size| **size > 0).count() as u64;
+    [count, sizes.iter().max().map_or(0, |size| u64::from(*size))]
+}
+
 impl Answer {
     /// The number of reached nodes, without further text.
     #[must_use]
@@ -148,6 +160,12 @@ impl Answer {
                 more: String::new(),
             },
         }
+    }
+
+    /// An answer about the graph as a whole.
+    pub(super) fn of_graph(figures: Vec<Figure>, sentence: String) -> Self {
+        let sentence = Sentence::Graph(sentence);
+        Self { figures, sentence }
     }
 
     /// States the highest value by the names of its figures; `value` is its noun with an article.
@@ -175,25 +193,23 @@ impl Answer {
 
     /// Counts components, each called `what`, by the labels of their nodes. Linear in the nodes.
     pub(super) fn of_components(labels: &[u32], what: &str) -> Self {
-        let mut sizes = vec![0_u32; labels.len()];
-        for label in labels {
-            if let Some(size) = sizes.get_mut(*label as usize) {
-                *size += 1;
-            }
-        }
-        let components = sizes.iter().filter(|size| **size > 0).count() as u64;
-        let largest = sizes.iter().max().map_or(0, |size| u64::from(*size));
-        Self {
-            figures: vec![
-                Figure::count("components", "component", components),
-                Figure::new("largest_component", largest),
-            ],
-            sentence: Sentence::Graph(format!(
-                "{}, the largest of {}",
-                counted(components, what),
-                counted(largest, "node")
-            )),
-        }
+        let [components, largest] = parts(labels);
+        let (found, most) = (counted(components, what), counted(largest, "node"));
+        let figures = vec![
+            Figure::count("components", "component", components),
+            Figure::new("largest_component", largest),
+        ];
+        Self::of_graph(figures, format!("{found}, the largest of {most}"))
+    }
+
+    /// Counts triangles by the numbers of nodes, which count each one at `corners` of its corners.
+    pub(super) fn of_triangles(column: &Column, corners: u64) -> Self {
+        let Column::U32(counts) = column else {
+            return Self::reached();
+        };
+        let triangles = counts.iter().map(|count| u64::from(*count)).sum::<u64>() / corners;
+        let figures = vec![Figure::count("triangles", "triangle", triangles)];
+        Self::of_graph(figures, counted(triangles, "triangle"))
     }
 
     /// Returns the whole number with this name.

@@ -8,14 +8,17 @@ use crate::program::{ProgramBuilder, ProgramError, RegisterId};
 use crate::run::RunError;
 use seawall_core::abi::UNREACHED;
 
+/// A name, parameters and values, which the registry reads from the module of an analysis.
+pub trait HasFacts {
+    /// Returns them.
+    fn facts(&self) -> &'static Facts;
+}
+
 /// An analysis, complete in one module.
 ///
 /// A registry line makes it an [`AnalysisKind`](super::AnalysisKind). Requests, reports, checks,
 /// batches and the choice of a machine use these functions and do not distinguish analyses.
-pub trait Analysis: Sync {
-    /// Its name, parameters and values.
-    fn facts(&self) -> &'static Facts;
-
+pub trait Analysis: HasFacts + Sync {
     /// Returns the program that answers `question` for `graph`, which has the form that the facts
     /// require: its rows ascend strictly and hold no loops, unless loops or parallel edges count.
     ///

@@ -41,7 +41,7 @@ mod eccentricity;
 
 pub use answer::{Answer, Figure, Number, Sentence};
 pub(crate) use definition::is_reached;
-pub use definition::{Analysis, AnalysisOutput, Built, Case, End};
+pub use definition::{Analysis, AnalysisOutput, Built, Case, End, HasFacts};
 pub use facts::{Bars, Facts, Highlight, LoopRule, ParallelRule, Picture, Streaming, Values};
 pub use question::{Centrality, Detail, Direction, LabelRule, Question, Ranking};
 pub use reading::Reading;

@@ -64,9 +64,7 @@ impl Reading {
             ),
         }
     }
-}
 
-impl Reading {
     /// The parents of `nodes` nodes in `words`, if they hold some.
     pub(crate) fn parents(self, nodes: u32, words: &[u32]) -> Option<Vec<u32>> {
         match self {

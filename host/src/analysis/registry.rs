@@ -1,12 +1,13 @@
 //! The list of analyses: one line each.
 
+use super::definition::HasFacts;
 use super::{Analysis, Facts};
 use serde::{Serialize, Serializer};
 use std::fmt;
 
 /// Defines the kinds of analyses from their modules.
 macro_rules! registry {
-    ($($kind:ident => $definition:path,)*) => {
+    ($($module:ident::$kind:ident,)*) => {
         /// An analysis of a graph, by name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
@@ -25,32 +26,40 @@ macro_rules! registry {
             #[must_use]
             pub const fn definition(self) -> &'static dyn Analysis {
                 match self {
-                    $(Self::$kind => &$definition,)*
+                    $(Self::$kind => &super::$module::$kind,)*
                 }
             }
         }
+
+        $(
+            impl HasFacts for super::$module::$kind {
+                fn facts(&self) -> &'static Facts {
+                    &super::$module::FACTS
+                }
+            }
+        )*
     };
 }
 
 registry! {
-    Bfs => super::bfs::Bfs,
-    Reach => super::reach::Reach,
-    Cc => super::cc::Cc,
-    Sssp => super::sssp::Sssp,
-    Pagerank => super::pagerank::Pagerank,
-    Kcore => super::kcore::Kcore,
-    Triangles => super::triangles::Triangles,
-    Widest => super::widest::Widest,
-    Mis => super::mis::Mis,
-    Colouring => super::colouring::Colouring,
-    Scc => super::scc::Scc,
-    Msf => super::msf::Msf,
-    Labels => super::labels::Labels,
-    Ppr => super::ppr::Ppr,
-    Betweenness => super::betweenness::Betweenness,
-    TriangleTotal => super::triangle_total::TriangleTotal,
-    Closeness => super::closeness::Closeness,
-    Eccentricity => super::eccentricity::Eccentricity,
+    bfs::Bfs,
+    reach::Reach,
+    cc::Cc,
+    sssp::Sssp,
+    pagerank::Pagerank,
+    kcore::Kcore,
+    triangles::Triangles,
+    widest::Widest,
+    mis::Mis,
+    colouring::Colouring,
+    scc::Scc,
+    msf::Msf,
+    labels::Labels,
+    ppr::Ppr,
+    betweenness::Betweenness,
+    triangle_total::TriangleTotal,
+    closeness::Closeness,
+    eccentricity::Eccentricity,
 }
 
 impl AnalysisKind {

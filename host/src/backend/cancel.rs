@@ -70,9 +70,6 @@ impl Canceller {
     }
 
     /// Clears the request to end a run.
-    ///
-    /// # Errors
-    /// [`BackendError::Cancelled`] if there was one.
     pub(crate) fn settle(&self) -> Result<(), BackendError> {
         match self.0.is_asked.swap(false, Ordering::AcqRel) {
             true => Err(BackendError::Cancelled),

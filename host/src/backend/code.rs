@@ -31,7 +31,6 @@ pub(super) struct CodeTables<'t> {
 }
 
 impl<'t> CodeTables<'t> {
-    /// The tables of a program as it was encoded.
     pub(super) fn of(program: &'t EncodedProgram, is_alone: bool) -> Self {
         let registers = &program.registers;
         Self {

@@ -267,9 +267,6 @@ impl<'g> CpuSession<'g> {
 }
 
 /// Describes the CPU as a device of `threads` threads, by default all of the machine's.
-///
-/// # Errors
-/// [`BackendError::TooManyThreads`] for more than [`THREADS_MAX`].
 pub(crate) fn device_of(threads: Option<NonZeroUsize>) -> Result<DeviceInfo, BackendError> {
     let threads = threads.unwrap_or_else(available_threads).get();
     if threads > THREADS_MAX {
@@ -442,9 +439,7 @@ impl Loaded {
         let start = (record.offset_bytes / 4) as usize;
         Ok(&bytemuck::cast_slice::<_, u32>(region)[start..start + record.words as usize])
     }
-}
 
-impl Loaded {
     /// Words of register `number`, to be changed between launches.
     fn words_mut(&mut self, number: u32) -> Result<&mut [u32], BackendError> {
         let record = self.program.registers.get(number as usize);
@@ -460,7 +455,6 @@ impl Loaded {
     }
 }
 
-/// The functions that walk `program`.
 fn walkers(program: &EncodedProgram, checks_facts: bool) -> Walkers {
     match program.used_waves() {
         Some(own) if checks_facts => own.checked(),

@@ -36,7 +36,6 @@ pub(super) fn leave_to(to: &Heritage, memory: impl Any + Send) {
     *to.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(memory));
 }
 
-/// End of a run.
 #[derive(Debug)]
 pub(super) enum Ended<F> {
     /// All threads ended, with these results.
@@ -45,7 +44,6 @@ pub(super) enum Ended<F> {
     Stuck { threads: u32, after_ns: u64 },
 }
 
-/// Conditions for the end of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Until<'a> {
     /// Time that it may take, nanoseconds.

@@ -354,27 +354,6 @@ impl BackendError {
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {
-            Self::NotLoaded
-            | Self::NotShared { .. }
-            | Self::NotOnGpu { .. }
-            | Self::Sequential { .. }
-            | Self::NotAnInput { .. }
-            | Self::InputMissing { .. }
-            | Self::InputLength { .. }
-            | Self::NoSuchRegister { .. }
-            | Self::ForeignRegister { .. }
-            | Self::OtherGraph { .. }
-            | Self::StalePlan
-            | Self::BadProgram { .. }
-            | Self::MissingGraphArray { .. }
-            | Self::WrongWeights { .. }
-            | Self::PathTooLong { .. }
-            | Self::PathsUnseen { .. }
-            | Self::FalseFacts { .. }
-            | Self::NoPtx { .. }
-            | Self::OtherSources { .. }
-            | Self::OtherWaves
-            | Self::TooManyThreads { .. } => Cause::Request,
             Self::Unavailable { .. }
             | Self::Unsupported { .. }
             | Self::NoCode { .. }
@@ -391,6 +370,7 @@ impl BackendError {
             | Self::Closed { .. }
             | Self::MissingKernel { .. }
             | Self::Threads { .. } => Cause::Failure,
+            _ => Cause::Request,
         }
     }
 }

@@ -12,14 +12,12 @@ use std::ops::Range;
 pub(crate) enum Exchange {
     /// Items stored their own values: each device has those from its offset to the next one.
     Own {
-        /// Number of the register.
         register: u32,
         /// Offset of each device's first word, and the end of the last one's.
         offsets: Vec<usize>,
     },
     /// Items joined values to the first `words` words, in any order.
     Joined {
-        /// Number of the register.
         register: u32,
         joined: Joined,
         words: usize,

@@ -87,7 +87,6 @@ pub(crate) fn text(record: &FaultRecord, wave_name: &str, missing: &[u32]) -> St
     }
 }
 
-/// Returns the name of an opcode word.
 fn name(word: u32) -> String {
     match (Opcode::from_word(word), own_number(word)) {
         (Some(opcode), _) => format!("opcode {opcode}"),
@@ -96,7 +95,6 @@ fn name(word: u32) -> String {
     }
 }
 
-/// Names the missing blocks, if there are names.
 fn names(missing: &[u32]) -> String {
     let numbers: Vec<String> = missing.iter().map(u32::to_string).collect();
     match &numbers[..] {

@@ -34,7 +34,6 @@ pub(crate) struct TableLengths {
     pub(crate) groups: usize,
     pub(crate) waves: usize,
     pub(crate) registers: usize,
-    /// Instructions of waves of code.
     pub(crate) code: usize,
 }
 
@@ -68,7 +67,6 @@ impl TableLengths {
     }
 }
 
-/// Bytes of a graph with the arrays in `needs`.
 pub(crate) fn graph_bytes(graph: &Graph, needs: GraphNeeds, executor: Executor) -> u64 {
     let has_incoming = needs.incoming && !graph.is_symmetric();
     let rows = 4 * (u64::from(graph.nodes()) + 1);

@@ -12,6 +12,25 @@ use serde::Serialize;
 use std::mem::offset_of;
 use std::time::Duration;
 
+/// Adds and subtracts counters of work, one by one.
+macro_rules! counters {
+    ($work:ident { $($counter:ident),* }) => {
+        impl $work {
+            /// Returns the work beyond `before`.
+            #[must_use]
+            pub const fn since(self, before: Self) -> Self {
+                Self { $($counter: self.$counter.saturating_sub(before.$counter),)* }
+            }
+
+            /// Returns the work of both.
+            #[must_use]
+            pub const fn and(self, other: Self) -> Self {
+                Self { $($counter: self.$counter.saturating_add(other.$counter),)* }
+            }
+        }
+    };
+}
+
 mod cancel;
 mod code;
 mod program_session;
@@ -69,7 +88,6 @@ pub struct RunLimits {
 }
 
 impl RunLimits {
-    /// Those of `machine`.
     pub(crate) const fn of(machine: &Machine) -> Self {
         Self {
             time_budget_ns: machine.time_budget_ns,
@@ -98,28 +116,7 @@ pub struct HostWork {
     pub uploads: u64,
 }
 
-impl HostWork {
-    /// Combines two, counter by counter.
-    fn with(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
-        Self {
-            host_synchronisations: combine(self.host_synchronisations, other.host_synchronisations),
-            launches: combine(self.launches, other.launches),
-            uploads: combine(self.uploads, other.uploads),
-        }
-    }
-
-    /// Returns the work beyond `before`.
-    #[must_use]
-    pub fn since(self, before: Self) -> Self {
-        self.with(before, u64::saturating_sub)
-    }
-
-    /// Returns the work of both.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        self.with(other, u64::saturating_add)
-    }
-}
+counters! { HostWork { host_synchronisations, launches, uploads } }
 
 /// How waves of code ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -141,7 +138,6 @@ pub struct CodeReport {
 }
 
 impl CodeReport {
-    /// The report of waves that were all interpreted, for this reason.
     fn interpreted(reason: impl ToString) -> Self {
         Self {
             reason: Some(reason.to_string()),

@@ -72,9 +72,6 @@ impl Overflowing {
 }
 
 /// Refuses a program whose distances may exceed 32 bits, as nothing checks them.
-///
-/// # Errors
-/// As [`Overflowing::of`], for each of its searches.
 pub(super) fn check_sure(program: &EncodedProgram, graph: &Graph) -> Result<(), BackendError> {
     check_hidden(&searched(program), program, graph)
 }
@@ -187,7 +184,6 @@ impl Sums {
         }
     }
 
-    /// Returns whether the sum of a distance and a weight is a distance.
     fn fit(self, distance: u32, weight: u32) -> bool {
         match self {
             Self::Whole => distance

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicU32;
 
-/// Words of a page.
 const PAGE_WORDS: u32 = 1024;
 
 #[derive(Debug)]
@@ -35,7 +34,6 @@ impl Pages {
         self.0.as_ptr().cast_mut().cast()
     }
 
-    /// Bytes of all pages.
     #[cfg(any(feature = "cuda", test))]
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.0.as_slice())

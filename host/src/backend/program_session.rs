@@ -45,7 +45,6 @@ pub struct ProgramSession<'g> {
     inputs: Inputs,
 }
 
-/// The input region of a program.
 #[derive(Default)]
 struct Inputs {
     ids: Option<Ids>,

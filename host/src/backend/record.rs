@@ -48,7 +48,6 @@ pub(super) struct Addresses {
     pub(super) memory_pressure_bps: u32,
 }
 
-/// Nodes and edges of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GraphSize {
     pub(super) nodes: u32,

@@ -11,17 +11,13 @@ use seawall_core::protocol::Layout;
 /// A service to run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Serving<'a> {
-    /// The graph.
     pub(crate) graph: &'a Graph,
-    /// Layout of the ring.
     pub(crate) layout: Layout,
     /// The ring that hosts see, whose control block is written.
     pub(crate) ring: &'a Pages,
-    /// Queues of posts.
     pub(crate) posts: &'a Pages,
     /// Queues, and so dispatchers.
     pub(crate) dispatchers: u32,
-    /// Posts of a queue.
     pub(crate) posts_each: u32,
     /// Most blocks that work.
     pub(crate) workers: u32,
@@ -31,10 +27,8 @@ pub(crate) struct Serving<'a> {
     pub(crate) programs: &'a [ServedProgram<'a>],
 }
 
-/// A machine that serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Started {
-    /// Its name.
     pub(crate) name: String,
     /// Blocks that work.
     pub(crate) workers: u32,
@@ -48,7 +42,6 @@ pub(super) struct ServeAddresses {
     pub(super) device: u64,
     pub(super) scratch: u64,
     pub(super) scratch_stride: u64,
-    /// The records of the workers' programs.
     pub(super) programs: u64,
     pub(super) graph: GraphAddresses,
 }
@@ -64,7 +57,6 @@ impl Serving<'_> {
         self.layout.completion(0) + (size_of::<seawall_core::abi::serve::ServeState>() / 4) as u32
     }
 
-    /// The record for the kernel.
     pub(super) fn record(&self, addresses: &ServeAddresses) -> ServeRecord {
         ServeRecord {
             magic: MAGIC,

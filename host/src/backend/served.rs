@@ -24,9 +24,7 @@ const ALIGN: u64 = 256;
 /// A program that queries may run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServedProgram<'a> {
-    /// The program.
     pub(crate) program: &'a EncodedProgram,
-    /// The register that answers a query.
     pub(crate) result: RegisterId,
     /// The user's opcode whose arguments are its inputs, or 0.
     pub(crate) opcode: u32,

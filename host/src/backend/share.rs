@@ -39,7 +39,6 @@ impl fmt::Display for Refusal {
 
 /// A program that several devices share.
 pub(in crate::backend) struct SharedProgram {
-    /// The exchanges after each group.
     pub(in crate::backend) exchanges: Vec<Vec<Exchange>>,
     /// First node of each device, and the number of nodes.
     pub(in crate::backend) nodes: Vec<u32>,
@@ -85,7 +84,6 @@ impl SharedProgram {
         Ok(Self { exchanges, nodes })
     }
 
-    /// The program of one device.
     pub(in crate::backend) fn part(
         &self,
         program: &EncodedProgram,

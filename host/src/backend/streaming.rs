@@ -28,9 +28,7 @@ const BOARD_WORDS: u32 = (size_of::<StreamBoard>() / 4) as u32;
 pub(crate) struct StreamJob<'a> {
     /// The work on each edge.
     pub(crate) kind: StreamKind,
-    /// Row offsets of the graph.
     pub(crate) rows: &'a Rows,
-    /// Windows of the file.
     pub(crate) windows: u32,
     /// Bytes of a window, as a power of two.
     pub(crate) shift: u32,
@@ -64,22 +62,15 @@ pub(crate) struct StreamJob<'a> {
 /// Memory of a machine in which windows stay.
 pub(crate) trait Keep {
     /// Begins to copy the buffer of a window to its place, once.
-    ///
-    /// # Errors
-    /// The machine's own error.
     fn copy(&self, window: u32, buffer: &[u8]) -> Result<(), BackendError>;
 
     /// Whether that copy has ended.
-    ///
-    /// # Errors
-    /// The machine's own error.
     fn has(&self, window: u32) -> Result<bool, BackendError>;
 
     /// Address of the place of a window, as the machine sees it.
     fn address(&self, window: u32) -> u64;
 }
 
-/// A machine with a stream.
 pub(crate) struct Open<'m> {
     /// Address of the memory for windows, as the machine sees it.
     pub(crate) buffers: u64,
@@ -87,7 +78,6 @@ pub(crate) struct Open<'m> {
     pub(crate) keep: Option<&'m dyn Keep>,
     /// Whether the kernel runs.
     pub(crate) health: &'m dyn Fn() -> Result<(), BackendError>,
-    /// The machine's name.
     pub(crate) name: &'m str,
 }
 
@@ -104,7 +94,6 @@ struct Layout {
     words: u64,
 }
 
-/// Words of host memory for the board, `posts` posts and `windows` windows.
 pub(crate) fn board_words(posts: u32, windows: u32) -> u32 {
     posts
         .saturating_mul(POST_WORDS)
@@ -117,7 +106,6 @@ pub(crate) const fn post_at(ticket: u32, posts: u32) -> u32 {
     BOARD_WORDS + (ticket - 1) % posts * POST_WORDS
 }
 
-/// The word of a window.
 pub(crate) const fn window_at(window: u32, posts: u32) -> u32 {
     BOARD_WORDS + posts * POST_WORDS + window
 }
@@ -192,7 +180,6 @@ impl StreamJob<'_> {
         (self.layout().values, self.nodes() as usize)
     }
 
-    /// Record for a kernel with memory at `base` and the board at `board`.
     pub(super) fn record(&self, base: u64, board: u64) -> StreamRecord {
         let layout = self.layout();
         let at = |word: u64| base + 4 * word;
@@ -229,7 +216,6 @@ impl StreamJob<'_> {
         each.saturating_mul(u64::from(self.windows))
     }
 
-    /// Orders the end of the kernel.
     pub(super) fn end(&self) {
         let at = (offset_of!(StreamBoard, end) / 4) as u32;
         if let Some(word) = self.board.get(at) {

@@ -19,7 +19,6 @@ pub(super) const CONTROL_OFFSET: u64 = (size_of::<LaunchRecord>() as u64).div_ce
 /// Offset of each part, in bytes from the start of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// The launch record.
     pub(super) launch: u64,
     groups: u64,
     waves: u64,
@@ -30,7 +29,6 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The layout for tables of these lengths.
     fn new([groups, waves, registers, code]: [usize; 4]) -> Self {
         let mut end = 0u64;
         let mut place = |bytes: usize| {
@@ -60,7 +58,6 @@ impl Layout {
         self.waves + wave as u64 * size_of::<WaveRecord>() as u64
     }
 
-    /// Returns the layout for a program's tables.
     pub(super) fn of(program: &EncodedProgram) -> Self {
         Self::new([
             program.groups.len(),
@@ -76,15 +73,11 @@ impl Layout {
 pub(super) struct Placement {
     /// Address of the block that receives the image.
     pub(super) tables: u64,
-    /// Address of the arena.
     pub(super) arena: u64,
     /// Address of the input region.
     pub(super) inputs: u64,
-    /// Addresses of the graph's arrays.
     pub(super) graph: GraphAddresses,
-    /// Nodes of the graph.
     pub(super) nodes: u32,
-    /// Directed edges of the graph.
     pub(super) edges: u32,
     /// Address of the trace to write, or 0.
     pub(super) trace: u64,
@@ -95,7 +88,6 @@ pub(super) struct Placement {
 }
 
 impl Placement {
-    /// Returns the launch record of `program` in this place.
     fn record(&self, program: &EncodedProgram) -> LaunchRecord {
         let layout = Layout::of(program);
         let at = Addresses {

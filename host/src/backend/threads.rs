@@ -32,7 +32,6 @@ pub(crate) fn threads_or_all(threads: Option<NonZeroUsize>) -> u32 {
     u32::try_from(threads).unwrap_or(u32::MAX)
 }
 
-/// Idle teams.
 static IDLE: Mutex<Vec<ThreadPool>> = Mutex::new(Vec::new());
 
 /// Calls `block` once for each number below `count`, all concurrently, the first one on this
@@ -136,9 +135,6 @@ fn not_started(threads: usize, error: &dyn std::fmt::Display) -> BackendError {
 
 /// Starts the threads that a run with `count` of them will need, unless they exist or would not be
 /// kept.
-///
-/// # Errors
-/// [`BackendError::Threads`] as for a run.
 pub(super) fn prepare(count: u32) -> Result<(), BackendError> {
     if (2..=available_threads().get()).contains(&(count as usize)) {
         Team::of(count)?.rest();

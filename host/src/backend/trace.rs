@@ -97,9 +97,6 @@ const BARRIER: usize = size_of::<BarrierTrace>();
 
 impl TraceMemory {
     /// Allocates a trace for a table of `groups` groups that `blocks` blocks run.
-    ///
-    /// # Errors
-    /// [`BackendError::OutOfMemory`].
     pub(super) fn new(groups: usize, blocks: u32) -> Result<Self, BackendError> {
         let barriers = (blocks as usize).saturating_mul(BARRIERS_KEPT as usize * BARRIER);
         let bytes = first_barrier(groups).saturating_add(barriers);
@@ -127,12 +124,10 @@ impl TraceMemory {
         self.bytes_mut()[..HEAD].copy_from_slice(bytemuck::bytes_of(&head));
     }
 
-    /// The trace as the kernel sees it.
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         bytemuck::cast_slice_mut(&mut self.words)
     }
 
-    /// Address of the trace in this process.
     pub(super) fn address(&mut self) -> u64 {
         self.words.as_mut_ptr() as u64
     }

@@ -13,13 +13,10 @@ use std::ops::Range;
 /// A loop as the host launches it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LoopStage {
-    /// Index of the loop in the wave table.
     pub(super) wave_index: u32,
     /// Number of the loop in the program.
     pub(super) wave: u32,
-    /// Its kind of loop.
     pub(super) opcode: u32,
-    /// First body group in the group table.
     pub(super) first_group: u32,
     /// Number of body groups, at least 1.
     pub(super) groups: u32,
@@ -44,7 +41,6 @@ impl LoopStage {
 /// The next launches of the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The ordinary waves of one group.
     Group(u32),
     /// A loop that follows them, its body as the launches of its groups.
     Loop(LoopStage),
@@ -53,9 +49,6 @@ pub(super) enum Stage {
 }
 
 /// Checks the tables of `program` and lists its stages.
-///
-/// # Errors
-/// [`BackendError::BadProgram`] that names the first contradiction.
 pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendError> {
     fit::check_tables(program)?;
     Ok(stages_of(program, 0..program.top_groups))
@@ -65,7 +58,6 @@ pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendErro
 pub(super) trait StageLauncher {
     /// Launches the ordinary waves of a group.
     fn group(&mut self, group: u32) -> Result<(), BackendError>;
-    /// Begins a loop.
     fn begin(&mut self, stage: &LoopStage) -> Result<(), BackendError>;
     /// Launches the groups of a loop's body, and ends the iteration.
     fn iteration(&mut self, stage: &LoopStage) -> Result<(), BackendError>;
@@ -76,9 +68,6 @@ pub(super) trait StageLauncher {
 }
 
 /// Launches `stages` in their order, loops until they end.
-///
-/// # Errors
-/// The first one of a launch.
 pub(super) fn walk(
     stages: &[Stage],
     launcher: &mut impl StageLauncher,
@@ -104,7 +93,6 @@ pub(super) fn walk(
     Ok(())
 }
 
-/// The group of each stage of [`stages`].
 #[cfg(feature = "cuda")]
 pub(super) fn groups_of_stages(program: &EncodedProgram) -> Vec<u32> {
     let group = |index: u32| {

@@ -30,7 +30,6 @@ pub struct SessionWork {
 }
 
 impl SessionWork {
-    /// The work of `runs` runs by the plan of their session, with this many allocations.
     pub(crate) fn of(plan: &SessionPlan, runs: u64, allocations: u64) -> Self {
         Self {
             graph_uploads: plan.graph_reuse.cold_uploads,
@@ -43,7 +42,6 @@ impl SessionWork {
         }
     }
 
-    /// Counts a program that was loaded.
     pub(crate) const fn loaded(&mut self) {
         self.allocations = self.allocations.saturating_add(PROGRAM_ALLOCATIONS);
     }
@@ -66,29 +64,8 @@ impl SessionWork {
     pub(crate) const fn read(&mut self, words: usize) {
         self.readback_bytes = self.readback_bytes.saturating_add(4 * words as u64);
     }
-
-    /// Combines two, counter by counter.
-    fn with(self, other: Self, combine: impl Fn(u64, u64) -> u64) -> Self {
-        Self {
-            graph_uploads: combine(self.graph_uploads, other.graph_uploads),
-            graph_bytes: combine(self.graph_bytes, other.graph_bytes),
-            allocations: combine(self.allocations, other.allocations),
-            runs: combine(self.runs, other.runs),
-            input_bytes: combine(self.input_bytes, other.input_bytes),
-            synchronisations: combine(self.synchronisations, other.synchronisations),
-            readback_bytes: combine(self.readback_bytes, other.readback_bytes),
-        }
-    }
-
-    /// Returns the work beyond `before`.
-    #[must_use]
-    pub fn since(self, before: Self) -> Self {
-        self.with(before, u64::saturating_sub)
-    }
-
-    /// Returns the work of both.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        self.with(other, u64::saturating_add)
-    }
 }
+
+counters! { SessionWork {
+    graph_uploads, graph_bytes, allocations, runs, input_bytes, synchronisations, readback_bytes
+} }

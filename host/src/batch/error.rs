@@ -131,15 +131,7 @@ impl BatchError {
             Self::Graph { source, .. } | Self::Run(source) => source.cause(),
             Self::Load { source, .. } => source.cause(),
             Self::Io { source, .. } => Cause::of_io(source),
-            Self::Empty
-            | Self::EmptyFolder { .. }
-            | Self::EmptyList { .. }
-            | Self::NotText { .. }
-            | Self::LongLine { .. }
-            | Self::Refused { .. }
-            | Self::OneAtATime { .. }
-            | Self::DetailOfOne { .. }
-            | Self::TooMany { .. } => Cause::Request,
+            _ => Cause::Request,
         }
     }
 }

@@ -88,7 +88,6 @@ pub fn execute(
 /// Most plans that a batch keeps for its graphs by default.
 const PLANS_MAX: u16 = 4096;
 
-/// Number of plans that a batch keeps for `graphs` graphs.
 fn plans_of(graphs: usize) -> u16 {
     u16::try_from(graphs).map_or(PLANS_MAX, |graphs| graphs.min(PLANS_MAX))
 }
@@ -131,7 +130,6 @@ pub fn execute_with(
     })
 }
 
-/// A planned batch on its machine.
 struct Batch<'a, 'g> {
     graphs: Cow<'a, [BatchGraph<'g>]>,
     requests: Vec<RunRequest>,
@@ -333,7 +331,6 @@ pub struct Prepared<'g> {
 }
 
 impl Prepared<'_> {
-    /// Number of distinct programs.
     fn programs(&self) -> u64 {
         let tables = self.jobs.iter().map(|job| Arc::as_ptr(&job.program));
         tables.collect::<HashSet<_>>().len() as u64
@@ -407,7 +404,6 @@ fn named(graph: &BatchGraph<'_>, source: RunError) -> BatchError {
     }
 }
 
-/// Opens the chosen machine.
 fn open<'g>(
     graphs: &[BatchGraph<'_>],
     jobs: &[Job<'g>],

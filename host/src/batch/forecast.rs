@@ -10,7 +10,6 @@ use std::collections::HashSet;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-/// Predicts the work of a batch of `jobs` that runs `repeat` times.
 pub(super) fn predict(jobs: &[Job<'_>], repeat: NonZeroU32) -> SessionWork {
     let profile = SessionProfile {
         // A batch is resident alone: any hash but 0 names it.

@@ -39,7 +39,6 @@ pub(super) fn of_bytes(bytes: &[u8]) -> Option<OsString> {
     std::str::from_utf8(bytes).ok().map(OsString::from)
 }
 
-/// Formats a name for messages.
 pub(super) fn shown(name: &OsStr) -> String {
     name.to_string_lossy().into_owned()
 }

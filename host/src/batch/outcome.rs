@@ -62,7 +62,6 @@ pub struct GraphOutcome {
 }
 
 impl GraphOutcome {
-    /// The outcome of the graph of that name, whose run left `control`.
     pub(super) fn of(name: String, control: &ControlRecord, mut run: RunOutcome) -> Self {
         run.topology = topology_name(control);
         Self {

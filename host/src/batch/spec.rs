@@ -36,7 +36,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The graphs of a generated batch.
 pub(super) fn generated(argument: &OsStr) -> Option<Result<Vec<String>, GraphError>> {
     graph::batch(argument.to_str()?)
 }

@@ -53,7 +53,6 @@ pub struct BatchJob {
 }
 
 impl BatchJob {
-    /// A run of one of its graphs.
     fn run_ns(&self, graph: &Job, worker: &Worker) -> f64 {
         run_ns(self.analysis, graph, worker)
     }

@@ -33,7 +33,6 @@ pub fn predict_groups(
         .collect()
 }
 
-/// The work of a group.
 struct Part {
     /// Cost of its waves that work word by word, nanoseconds.
     ns: f64,

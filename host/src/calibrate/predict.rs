@@ -68,7 +68,6 @@ pub fn predict(analysis: AnalysisKind, job: &Job, costs: &Costs) -> Prediction {
     }
 }
 
-/// One run of `job`, of `analysis`, by `worker`.
 pub(super) fn run_ns(analysis: AnalysisKind, job: &Job, worker: &Worker) -> f64 {
     worker.start_ns() + analysis.definition().cost_ns(job, worker)
 }

@@ -22,7 +22,6 @@ const LAYERS: [[[u32; 2]; 2]; CLASSES] = [
 /// Width and depth of the layered graphs of long searches, in which threads go ahead.
 const LONG_LAYERS: [[u32; 2]; 2] = [[256, 1024], [2048, 256]];
 
-/// The random graph.
 const RANDOM: &str = "gen:uniform:15:16";
 
 /// Iterations of the ranking that times a pass over all edges.

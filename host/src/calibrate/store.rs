@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 /// Largest file that is read, bytes.
 const FILE_MAX: u64 = 1 << 20;
 
-/// Format in the file.
 const FORMAT: &str = "seawall calibration 3";
 
 /// Most GPUs kept in a file.
@@ -43,7 +42,6 @@ impl Key {
     }
 }
 
-/// A GPU's costs with their key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct KeyedGpu {
     #[serde(flatten)]

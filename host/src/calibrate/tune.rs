@@ -24,7 +24,6 @@ const NARROW: [u32; 5] = [32, 128, 256, 512, 704];
 /// Candidates for [`SearchTuning::pull_density_ppm`].
 const PULL: [u32; 4] = [50_000, 100_000, 150_000, 250_000];
 
-/// Candidates for the lanes of a block.
 const LANES: [u32; 6] = [128, 256, 384, 512, 640, 1024];
 
 /// Runs of a candidate that count, after one that does not.
@@ -55,7 +54,6 @@ const GRAPHS: [(Kind, [Sample; 2]); 3] = [
     ),
 ];
 
-/// Kinds of work.
 const WORKS: [Work; 4] = [Work::Searches, Work::Rounds, Work::Components, Work::Passes];
 
 /// Whether a job takes so different times in two processes that the trials of one cannot tell which
@@ -68,7 +66,6 @@ fn is_unsteady(kind: Kind, work: Work) -> bool {
 /// Edges of the largest graph whose triangles are counted.
 const TRIANGLES_EDGES: u32 = 1 << 24;
 
-/// A job that candidates run.
 #[derive(Clone, Copy)]
 struct Job<'g> {
     graph: &'g Graph,
@@ -99,7 +96,6 @@ impl<'g> Job<'g> {
         }
     }
 
-    /// The jobs of a kind of work on a graph.
     fn of_work(graph: &'g Graph, work: Work) -> Vec<Self> {
         let jobs = |kinds: &[AnalysisKind]| {
             let job = |kind: &AnalysisKind| Self::new(graph, *kind);
@@ -144,7 +140,6 @@ struct Race {
 }
 
 impl Race {
-    /// A race of the candidates, with the current one among them.
     fn new(candidates: &[u32], current: u32) -> Self {
         let others = candidates.iter().filter(|candidate| **candidate != current);
         let candidates: Vec<u32> = std::iter::once(current).chain(others.copied()).collect();

@@ -16,7 +16,6 @@ const PASS_BYTES: f64 = 8e6;
 /// pass.
 const MISSES: [f64; 2] = [1.8, 4.0];
 
-/// Largest cost of a node in a pass, in edges.
 const NODE_EDGES: f64 = 1.0;
 
 /// Work of code, which is looked up instruction by instruction, as a multiple of a pass: on a machine

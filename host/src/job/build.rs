@@ -15,13 +15,10 @@ use std::sync::Arc;
 pub(crate) struct BuildOptions {
     /// Whether distances have 64 bits.
     pub(crate) wide: bool,
-    /// Whether methods are those for warps.
     pub(crate) warps: bool,
     /// CPU threads that answer, if a CPU certainly does.
     pub(crate) threads: Option<u32>,
-    /// Whether to use low-memory methods.
     pub(crate) low_memory: bool,
-    /// Whether the graph has shortcuts.
     pub(crate) shortcuts: bool,
 }
 
@@ -41,7 +38,6 @@ impl BuildOptions {
         plan(low_memory).map_err(|other| lesser(error, other))
     }
 
-    /// The low-memory options, unless these are.
     pub(crate) fn on_low_memory(self) -> Option<Self> {
         (!self.low_memory).then_some(Self {
             low_memory: true,

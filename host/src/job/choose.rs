@@ -14,14 +14,12 @@ use crate::run::RunRequest;
 use std::fmt::Display;
 use std::num::NonZeroUsize;
 
-/// The machine of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Choice {
     /// Executor to open; `None` means the GPU, and the CPU if that fails.
     pub(crate) executor: Option<Executor>,
     /// CPU threads backend; all by default.
     pub(crate) threads: Option<NonZeroUsize>,
-    /// Reason, or the better choice.
     pub(crate) reason: Option<String>,
     /// Limits of searches within one block, if the GPU's measured costs determine them.
     pub(crate) narrow: Option<Narrow>,
@@ -42,9 +40,7 @@ pub(crate) struct Narrow {
     pub(crate) leave: u32,
 }
 
-/// A job that can be predicted.
 pub(crate) trait Predict {
-    /// The prediction.
     type Forecast: Forecast;
 
     /// Predicts it by the costs of threads and of a GPU with `units` multiprocessors.
@@ -117,7 +113,6 @@ pub(crate) fn choose<P: Predict>(
 }
 
 impl Choice {
-    /// The choice of the caller.
     pub(crate) fn asked(machine: &Machine) -> Self {
         Self {
             executor: machine.executor,
@@ -126,7 +121,6 @@ impl Choice {
         }
     }
 
-    /// CPU threads, for `reason`.
     pub(crate) fn on_cpu(threads: Option<NonZeroUsize>, reason: Option<String>) -> Self {
         Self {
             executor: Some(Executor::Cpu),
@@ -154,9 +148,6 @@ impl Choice {
 
     /// Opens its executor by `open`. If it is open itself, that is a GPU, or the CPU, for the reason
     /// that no GPU opens.
-    ///
-    /// # Errors
-    /// As `open`.
     pub(crate) fn open<S, E: Display>(
         &self,
         mut open: impl FnMut(Executor) -> Result<S, E>,

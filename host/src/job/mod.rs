@@ -26,29 +26,18 @@ use std::time::Instant;
 pub(crate) trait Work: Sized {
     /// The result that is read back after the last repetition.
     type Answer;
-    /// The outcome.
     type Outcome;
-    /// The error of a job that is refused or fails.
     type Error;
 
     /// Runs as often as requested, by [`Job::repeat`] or in one kernel, and reads the result back.
-    ///
-    /// # Errors
-    /// If the machine fails, or has no answer by this plan.
     fn answer(&mut self, job: &mut Job<'_>) -> Result<Self::Answer, Self::Error>;
 
     /// Plans anew after `error`, for another attempt.
-    ///
-    /// # Errors
-    /// `error` if no other plan helps.
     fn recover(self, _job: &mut Job<'_>, error: Self::Error) -> Result<Self, Self::Error> {
         Err(error)
     }
 
     /// Returns the outcome, and compares it with the sequential implementation if requested.
-    ///
-    /// # Errors
-    /// If the check cannot be made.
     fn finish(self, job: &mut Job<'_>, answer: Self::Answer) -> Result<Self::Outcome, Self::Error>;
 }
 
@@ -95,7 +84,6 @@ impl<'p> Job<'p> {
         }
     }
 
-    /// Reports the start of a phase.
     pub(crate) fn phase(&mut self, phase: Phase) {
         spans::phase(phase);
         (self.progress)(phase);
@@ -106,12 +94,10 @@ impl<'p> Job<'p> {
         elapsed_ns(self.clock)
     }
 
-    /// Nanoseconds since that time.
     pub(crate) fn since(&self, start_ns: u64) -> u64 {
         self.now().saturating_sub(start_ns)
     }
 
-    /// Adds a span of the host.
     pub(crate) fn host(&mut self, name: &str, start_ns: u64, duration_ns: u64) {
         self.add(name.to_owned(), Track::Host, start_ns, duration_ns);
     }
@@ -162,7 +148,6 @@ impl<'p> Job<'p> {
     }
 }
 
-/// The first of the times of runs, and their median.
 pub(crate) fn first_and_median(mut times: Vec<u64>) -> [u64; 2] {
     let first = times.first().copied().unwrap_or(0);
     times.sort_unstable();

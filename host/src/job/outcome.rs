@@ -14,12 +14,9 @@ use seawall_core::abi::program::Opcode;
 use seawall_core::topology::Topology;
 use std::borrow::Borrow;
 
-/// The findings of a job, on any machine.
 pub(crate) struct Found {
     pub(crate) backend: Executor,
-    /// Reason of the choice.
     pub(crate) reason: Option<String>,
-    /// Name of the device.
     pub(crate) device: String,
     pub(crate) values: Column,
     pub(crate) parents: Option<Vec<u32>>,
@@ -94,9 +91,6 @@ impl Job<'_> {
 
     /// Compares an outcome that ended with `end` with the sequential implementation's on the graph
     /// that `read` returns, if requested.
-    ///
-    /// # Errors
-    /// As `read`.
     pub(crate) fn check<G: Borrow<Graph>, E>(
         &mut self,
         outcome: &mut RunOutcome,

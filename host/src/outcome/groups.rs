@@ -242,7 +242,6 @@ pub(crate) fn timeline(trace: &Trace, names: &[String]) -> Option<Timeline> {
     })
 }
 
-/// The name of a step: that of its topology.
 fn step_name(step: Step) -> &'static str {
     use seawall_core::topology::Topology;
     Topology::from_u32(step as u32).map_or("compact", Topology::name)

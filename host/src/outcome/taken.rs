@@ -86,7 +86,6 @@ impl Taken {
         taken.in_form(form, ASKED, ASKED)
     }
 
-    /// Describes a graph taken in the form of a request.
     pub(crate) fn of(read: &Graph, form: &Graph, request: &RunRequest) -> Self {
         let taken = Self::as_read(read);
         if std::ptr::eq(read, form) {

@@ -78,7 +78,6 @@ impl OwnWaves {
         self.list
     }
 
-    /// The declaration of an opcode, if it is one of the set.
     pub(crate) fn declaration(&self, opcode: u32) -> Option<&'static Declaration> {
         let number = seawall_core::abi::own::own_number(opcode)?;
         self.list.get(number as usize)

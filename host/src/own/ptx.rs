@@ -83,7 +83,6 @@ impl Ptx {
     }
 }
 
-/// The machine that a text is for.
 fn capability_of(text: &str) -> Option<u32> {
     let mut lines = text.lines();
     let target = lines.find_map(|line| line.trim().strip_prefix(".target sm_"))?;
@@ -98,7 +97,6 @@ pub(crate) fn sources_of(text: &str) -> Option<&str> {
     lines.find_map(|line| line.strip_prefix(SOURCES))
 }
 
-/// Reads the files of `folder` that end in `.ptx`.
 pub(super) fn read_all(folder: &Path) -> Result<Vec<String>, PtxError> {
     let failed = |path: &Path| {
         let path = path.to_path_buf();

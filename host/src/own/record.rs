@@ -87,7 +87,6 @@ thread_local! {
     static NOTED: RefCell<Noted> = const { RefCell::new(Noted { running: None, first: None }) };
 }
 
-/// The records of a thread.
 struct Noted {
     running: Option<Notebook>,
     /// The number in the program of the first wave with a violated fact, and that violation.
@@ -124,11 +123,9 @@ impl Recorder for Notes {
     }
 }
 
-/// Records of one wave.
 struct Notebook {
     started: Started,
     accesses: u64,
-    /// Uses of each word, by operand.
     words: [Vec<Use>; 4],
     /// The first violation that a single access shows.
     seen: Option<FactViolation>,

@@ -217,7 +217,6 @@ impl ProgramBuilder {
         }
     }
 
-    /// Identifiers of all registers, by number.
     pub(super) fn ids(&self) -> impl Iterator<Item = RegisterId> {
         let makers = (0..).zip(&self.makers);
         makers.map(|(number, maker)| RegisterId::new(*maker, number))
@@ -274,7 +273,6 @@ impl ProgramBuilder {
         self.waves.push(wave);
     }
 
-    /// The wave, checked.
     fn admit(&mut self, mut wave: WaveSpec) -> WaveSpec {
         let named = std::mem::take(&mut wave.named);
         let around = Around {
@@ -476,7 +474,6 @@ impl ProgramBuilder {
         self.push_loop(WaveSpec::new(name, Opcode::Fixpoint), body);
     }
 
-    /// Adds the loop `wave` with a body.
     pub(super) fn push_loop(&mut self, mut wave: WaveSpec, body: Body) {
         for inner in &body.waves {
             wave.reads.extend(&inner.reads);

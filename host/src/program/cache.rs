@@ -70,7 +70,6 @@ impl Hashed for Shape {
 }
 
 impl Default for PlanCache {
-    /// A cache of 64 plans.
     fn default() -> Self {
         Self::new(64)
     }

@@ -10,9 +10,6 @@ use seawall_core::abi::code::{
 use seawall_core::abi::program::{EachRecord, Opcode};
 
 /// Checks the code and the waves that run it. Linear in both.
-///
-/// # Errors
-/// The first contradiction.
 pub(super) fn check_code(program: &EncodedProgram) -> Result<(), TableError> {
     let is_cut = check_parts(program)?;
     let most = items_max(program);

@@ -2,7 +2,6 @@
 
 use super::places::Span;
 
-/// A use of memory by a wave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Use {
     place: Span,
@@ -42,7 +41,6 @@ impl Longest {
 }
 
 impl Conflicts {
-    /// Records that `wave` uses a place.
     pub(super) fn note(&mut self, wave: u32, place: Span, writes: bool) {
         self.uses.push(Use {
             place,

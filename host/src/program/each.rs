@@ -259,7 +259,6 @@ fn leaves_items_out(code: &[Instruction]) -> bool {
     })
 }
 
-/// The registers that code uses.
 #[derive(Debug, Default)]
 struct Uses {
     /// Read only at the item's own place, unless also in `others`.
@@ -270,7 +269,6 @@ struct Uses {
     latest: BTreeSet<Slot>,
     /// Stored at the item's own place.
     stored: BTreeSet<Slot>,
-    /// Changed anywhere.
     changed: BTreeSet<Slot>,
 }
 

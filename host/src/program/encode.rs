@@ -109,7 +109,6 @@ struct Tables<'b> {
     open: VecDeque<Loop<'b>>,
 }
 
-/// A loop in the tables.
 struct Loop<'b> {
     /// Index of its record in the wave table.
     index: usize,
@@ -123,9 +122,7 @@ struct Loop<'b> {
 struct Within<'a, 'b> {
     /// The names of the loops around them.
     name: &'a str,
-    /// Number of the first wave.
     first: u32,
-    /// The body of each that has one.
     bodies: &'b [Option<BodyLayout>],
 }
 

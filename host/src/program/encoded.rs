@@ -138,7 +138,6 @@ impl EncodedProgram {
         }
     }
 
-    /// The name of an opcode, if the program knows it.
     pub(crate) fn opcode_name(&self, opcode: u32) -> Option<String> {
         match Opcode::from_word(opcode) {
             Some(opcode) => Some(opcode.to_string()),
@@ -174,9 +173,6 @@ impl EncodedProgram {
 }
 
 /// The waves of another crate that programs use, of one set for all.
-///
-/// # Errors
-/// The number of the first program that uses another set.
 pub(crate) fn common_waves<'p>(
     programs: impl IntoIterator<Item = &'p EncodedProgram>,
 ) -> Result<Option<&'p OwnWaves>, u32> {

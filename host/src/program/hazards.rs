@@ -99,7 +99,6 @@ fn seeds_rounds(wave: &WaveSpec) -> bool {
     wave.does.facts().stage == Stage::BeforeLoop
 }
 
-/// Whether `wave` is a loop that counts rounds.
 fn runs_rounds(wave: &WaveSpec) -> bool {
     wave.body
         .as_ref()

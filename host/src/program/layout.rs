@@ -18,25 +18,19 @@ use seawall_core::plan::execution::{Request, least_budget};
 use seawall_core::plan::{Budget, ExecutionError, Offsets, Results, Strategy};
 use seawall_core::wave::{Dag, Wave};
 
-/// A planned program.
 pub(super) struct Layout {
-    /// Waves of each group.
     pub(super) groups: Vec<Vec<u32>>,
-    /// Bytes of each group.
     pub(super) group_bytes: Vec<u64>,
-    /// Body of each wave that has one.
     pub(super) bodies: Vec<Option<BodyLayout>>,
     pub(super) registers: Vec<RegisterRecord>,
     pub(super) input_bytes: u64,
     pub(super) summary: PlanSummary,
 }
 
-/// A planned body of a loop.
 #[derive(Clone, Default)]
 pub(super) struct BodyLayout {
     /// Waves of each group, by their number in the body.
     pub(super) groups: Vec<Vec<u32>>,
-    /// Bytes of each group.
     pub(super) group_bytes: Vec<u64>,
     /// Bytes of the registers that only the body uses.
     bytes: u64,
@@ -140,7 +134,6 @@ impl Width {
     }
 }
 
-/// A program about to be planned.
 struct Planning<'p> {
     builder: &'p ProgramBuilder,
     width: Width,
@@ -283,7 +276,6 @@ impl<'p> Planning<'p> {
     }
 }
 
-/// User of each register.
 struct Users {
     /// The only top-level wave that uses a register; `None` for several or none.
     only: Vec<Option<u32>>,
@@ -339,7 +331,6 @@ impl Users {
 struct Around {
     /// Returns it with the names of the loops around it.
     name: String,
-    /// Their number.
     depth: u32,
 }
 

@@ -77,9 +77,6 @@ impl EncodedProgram {
 }
 
 /// Checks that results of waves that run once depend only on the graph.
-///
-/// # Errors
-/// [`ProgramError::ChangesBetweenRuns`], [`ProgramError::LoopOnce`].
 pub(super) fn check(builder: &ProgramBuilder) -> Result<(), ProgramError> {
     if let Some(wave) = once_in_a_loop(&builder.waves) {
         return Err(ProgramError::LoopOnce {
@@ -125,7 +122,6 @@ pub(super) fn check(builder: &ProgramBuilder) -> Result<(), ProgramError> {
     Ok(())
 }
 
-/// The first wave of a loop's body that is to run once.
 fn once_in_a_loop(waves: &[WaveSpec]) -> Option<&WaveSpec> {
     let bodies = waves.iter().filter_map(|wave| wave.body.as_ref());
     let mut bodies = bodies.map(|body| &body.waves);
@@ -138,9 +134,6 @@ fn once_in_a_loop(waves: &[WaveSpec]) -> Option<&WaveSpec> {
 
 /// The tables of later runs, and the registers that these find as left by waves that run once, even
 /// after an aborted run: no other wave writes there. `None` if all runs are the same.
-///
-/// # Errors
-/// [`TableError::Once`].
 pub(super) fn later_runs(
     program: &EncodedProgram,
 ) -> Result<Option<(EncodedProgram, BTreeSet<u32>)>, TableError> {
@@ -169,7 +162,6 @@ pub(super) fn later_runs(
     Ok(Some((later, kept)))
 }
 
-/// The registers that are written by waves that run once.
 fn written_once(program: &EncodedProgram) -> BTreeSet<u32> {
     let mut written = BTreeSet::new();
     let waves = program.once.iter();

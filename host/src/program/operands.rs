@@ -73,7 +73,6 @@ impl Around<'_> {
         self.spec(slot).map_or(0, |spec| u64::from(spec.words))
     }
 
-    /// Words of the least `length` of an operand of `wave`.
     fn least(self, wave: &WaveSpec, length: Length) -> u64 {
         let nodes = u64::from(self.nodes);
         match length {

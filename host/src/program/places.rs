@@ -45,7 +45,6 @@ pub(super) struct Holds {
     pub(super) loops: u32,
 }
 
-/// A register and its fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct HeldFact {
     end: u64,
@@ -94,14 +93,12 @@ impl Holding {
         }
     }
 
-    /// Keeps only the facts about these registers in a region.
     pub(super) fn keep_only(&mut self, region: Region, registers: &BTreeSet<u32>) {
         self.held.retain(|(held_in, _), held| {
             *held_in == region as u32 && registers.contains(&held.register)
         });
     }
 
-    /// Keeps the facts that hold here and in `other`.
     pub(super) fn keep_common(&mut self, other: &Self) {
         self.held.retain(|at, held| {
             let other = other.held.get(at);

@@ -25,9 +25,6 @@ use std::collections::BTreeSet;
 
 /// Proves the requirements of every wave of `program`, in the first run and in later ones. The
 /// tables must have passed the other checks. About linear in the tables.
-///
-/// # Errors
-/// The first wave with an unmet requirement, or conflicting waves of a group.
 pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
     let mut first = Walk {
         program,
@@ -52,7 +49,6 @@ pub(super) fn prove(program: &EncodedProgram) -> Result<(), TableError> {
     Ok(())
 }
 
-/// The position of the walk.
 struct Walk<'p> {
     program: &'p EncodedProgram,
     holding: Holding,
@@ -476,7 +472,6 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// The groups of a loop's body.
 fn body_groups<'p>(program: &'p EncodedProgram, wave: &WaveRecord) -> &'p [GroupRecord] {
     let record = FixpointRecord::from_parameters(wave.parameters);
     let first = record.first_group as usize;

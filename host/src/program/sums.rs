@@ -13,9 +13,6 @@ const AT_ONCE: u32 = 16;
 
 impl ProgramBuilder {
     /// Registers for the terms of `sums` over a domain, zero for items without one.
-    ///
-    /// # Errors
-    /// As [`ProgramBuilder::words`].
     pub(super) fn terms(
         &mut self,
         name: &str,

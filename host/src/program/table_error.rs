@@ -274,7 +274,6 @@ impl CodeFault {
     }
 }
 
-/// The place of a wave of `stage`.
 const fn place_of(stage: Stage) -> &'static str {
     match stage {
         Stage::Any => "writes the frontier of the search that it is in; put it outside",

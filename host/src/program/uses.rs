@@ -5,7 +5,6 @@ use seawall_core::abi::code::{Access, Op};
 use seawall_core::abi::facts::Operand;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, WaveRecord, WhileRecord};
 
-/// Operand `operand` of `wave`.
 pub(crate) fn register_of(wave: &WaveRecord, operand: Operand) -> u32 {
     match operand {
         Operand::To => wave.destination,

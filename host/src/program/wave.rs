@@ -11,7 +11,6 @@ use std::borrow::Cow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Slot(pub(crate) u32);
 
-/// Name of a register.
 pub(crate) type Name = Cow<'static, str>;
 
 /// A register before it has a place.
@@ -40,17 +39,10 @@ pub(crate) const ALIGNMENT_BYTES: u64 = 256;
 /// Bytes of the widest access of a kernel, the least alignment of registers.
 pub(crate) const ACCESS_BYTES: u64 = 16;
 
-/// Action of a wave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Does {
-    /// A built-in opcode.
     Ready(Opcode),
-    /// A wave of another crate.
-    Own {
-        /// Its number in its set.
-        number: u32,
-        facts: Facts,
-    },
+    Own { number: u32, facts: Facts },
 }
 
 impl From<Opcode> for Does {
@@ -60,7 +52,6 @@ impl From<Opcode> for Does {
 }
 
 impl Does {
-    /// The facts about it.
     pub(crate) const fn facts(&self) -> Facts {
         match self {
             Self::Ready(opcode) => opcode.facts(),
@@ -76,13 +67,11 @@ impl Does {
         }
     }
 
-    /// Whether it is this opcode.
     pub(crate) fn is(&self, opcode: Opcode) -> bool {
         *self == Self::Ready(opcode)
     }
 }
 
-/// One wave: its action and its registers.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaveSpec {
     pub(crate) name: String,
@@ -160,7 +149,6 @@ impl WaveSpec {
         wave
     }
 
-    /// The register of an operand.
     pub(crate) fn operand(&self, operand: Operand) -> Option<Slot> {
         match operand {
             Operand::To => self.destination,
@@ -197,7 +185,6 @@ impl WaveSpec {
     }
 }
 
-/// The body of a loop.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Body {
     pub(crate) waves: Vec<WaveSpec>,

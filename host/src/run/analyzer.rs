@@ -60,12 +60,6 @@ impl<'g> Analyzer<'g> {
         Self { plans, ..self }
     }
 
-    /// Returns the plans for another analyzer.
-    #[must_use]
-    pub fn into_plans(self) -> PlanCache {
-        self.plans
-    }
-
     /// Ends runs of this analyzer from another thread.
     #[must_use]
     pub fn canceller(&self) -> Canceller {

@@ -23,7 +23,6 @@ pub fn prepare(request: &RunRequest) {
     }
 }
 
-/// A run of one graph.
 struct Single<'a> {
     graph: &'a Graph,
     request: &'a RunRequest,
@@ -89,7 +88,6 @@ impl Predict for Single<'_> {
     }
 }
 
-/// Chooses for `request`.
 pub(super) fn choose(graph: &Graph, request: &RunRequest) -> Choice {
     choose::choose(request, || Some(Single::of(graph, request)), limits_of)
 }

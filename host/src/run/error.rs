@@ -370,36 +370,11 @@ impl RunError {
     #[must_use]
     pub fn cause(&self) -> Cause {
         match self {
-            Self::NoWeights { .. }
-            | Self::WeightTooLarge { .. }
-            | Self::WeightTooSmall { .. }
-            | Self::WrongOption { .. }
-            | Self::RepeatedSource { .. }
-            | Self::CpuOnly { .. }
-            | Self::NegativeCycle { .. }
-            | Self::NoIterations { .. }
-            | Self::SignedBatch { .. }
-            | Self::Directed { .. }
-            | Self::WrongDetail { .. }
-            | Self::WrongForm { .. }
-            | Self::SourceWeight { .. }
-            | Self::TooManySourceWeights { .. }
-            | Self::OverBudget { .. }
-            | Self::StreamOverBudget { .. }
-            | Self::CannotStream { .. }
-            | Self::CannotCheck { .. }
-            | Self::CannotSplit { .. }
-            | Self::RankDiffers { .. }
-            | Self::NoSearch { .. }
-            | Self::NoSource { .. }
-            | Self::TooManySources { .. }
-            | Self::NoSuchSource { .. }
-            | Self::NoTime
-            | Self::Program(_) => Cause::Request,
             Self::StreamTime { .. } => Cause::Failure,
             Self::Stream(error) => error.cause(),
             Self::Form(error) => error.cause(),
             Self::Backend(error) => error.cause(),
+            _ => Cause::Request,
         }
     }
 }

@@ -22,7 +22,6 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Begins a request on a session with the counters `start`.
     pub(super) fn begin(start: SessionWork) -> Self {
         Self {
             start,
@@ -86,7 +85,6 @@ impl Ledger {
         self.now = now;
     }
 
-    /// Returns the report of the request.
     pub(super) fn report(&self) -> SessionReport {
         let counted = self.now.since(self.start);
         SessionReport::of(self.predicted, counted, self.now, self.peak_bytes)

@@ -17,14 +17,12 @@ use seawall_core::abi::search::SearchPolicy;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-/// Target of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) executor: Executor,
     pub(super) narrow: Option<Narrow>,
     pub(super) search: Option<SearchTuning>,
     pub(super) step: StepCosts,
-    /// CPU threads, if it is a CPU.
     pub(super) threads: Option<u32>,
 }
 
@@ -60,17 +58,14 @@ impl Target {
     }
 }
 
-/// A planned program, and the time of planning.
 pub(super) struct Planned {
     pub(super) built: Built,
     pub(super) encoded: Arc<EncodedProgram>,
     pub(super) summary: PlanSummary,
     pub(super) plan_ns: u64,
-    /// The options that it was built with.
     pub(super) build_options: BuildOptions,
     /// Whether the machine has it already.
     pub(super) is_loaded: bool,
-    /// Whether its runs are traced.
     is_traced: bool,
 }
 
@@ -121,7 +116,6 @@ impl<'g, 'r> Planner<'g, 'r> {
         !std::ptr::eq(self.graph, self.placed)
     }
 
-    /// Their number.
     pub(super) fn shortcuts(&self) -> u64 {
         u64::from(self.placed.edges() - self.graph.edges())
     }

@@ -55,7 +55,6 @@ pub struct RunRequest {
     pub parallel: Option<Parallel>,
     /// Whether a plan may be reused from an equal earlier request.
     pub reuse_plans: bool,
-    /// As [`Question::centers`].
     pub(crate) centers: Option<[u32; 2]>,
 }
 
@@ -91,9 +90,7 @@ impl RunRequest {
     pub fn on(self, machine: Machine) -> Self {
         Self { machine, ..self }
     }
-}
 
-impl RunRequest {
     /// Returns the form in which the analysis takes a graph: by its facts, or by the request.
     /// Choices without effect on the analysis are normalised.
     ///
@@ -143,9 +140,7 @@ impl RunRequest {
             centers: self.centers,
         }
     }
-}
 
-impl RunRequest {
     /// Returns whether weights of edges are read.
     #[must_use]
     pub fn reads_weights(&self) -> bool {

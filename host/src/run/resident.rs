@@ -11,9 +11,7 @@ use crate::job::choose::{Choice, Opened};
 
 /// The machines that hold the graph.
 pub(super) struct Resident<'g> {
-    /// The requested machine.
     pub(super) asked: Machine,
-    /// The form of the graph that is on it.
     pub(super) graph: &'g Graph,
     pub(super) main: Station<'g>,
     /// CPU threads that took over runs, and the analyses that they run.
@@ -23,9 +21,7 @@ pub(super) struct Resident<'g> {
 /// A machine that holds the graph.
 pub(super) struct Station<'g> {
     pub(super) opened: Opened<Box<dyn Session + 'g>>,
-    /// The target of plans for the machine.
     pub(super) target: Target,
-    /// The loaded program.
     pub(super) loaded: Option<Planned>,
     pub(super) patience: Patience,
 }
@@ -65,7 +61,6 @@ impl<'g> Resident<'g> {
         knows && takeover::is_allowed(request)
     }
 
-    /// The machine that runs `request`.
     pub(super) fn station(&mut self, request: &RunRequest) -> &mut Station<'g> {
         let is_taken_over = self.is_taken_over(request);
         match &mut self.takeover {
@@ -95,7 +90,6 @@ impl<'g> Resident<'g> {
         Ok(threads)
     }
 
-    /// Name of the requested machine.
     pub(super) fn name(&self) -> String {
         self.main.opened.session.device().name.clone()
     }

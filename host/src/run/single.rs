@@ -15,7 +15,6 @@ use std::num::NonZeroU32;
 
 /// A planned request on a machine that has its graph.
 pub(super) struct Single<'r, 'g> {
-    /// The graph as it was read.
     read: &'g Graph,
     planner: Planner<'g, 'r>,
     resident: &'r mut Resident<'g>,

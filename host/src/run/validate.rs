@@ -183,9 +183,7 @@ impl RunRequest {
         }
         Ok(())
     }
-}
 
-impl RunRequest {
     /// Returns the sources in use: none if the analysis starts everywhere.
     pub(crate) fn sources(&self) -> &[u32] {
         if self.analysis.takes_sources() {
@@ -253,9 +251,6 @@ fn check_weights(graph: &Graph, analysis: AnalysisKind) -> Result<(), RunError> 
 impl RunRequest {
     /// Refuses weights that only occur in the form of a graph: sums may exceed the analysis's
     /// limit.
-    ///
-    /// # Errors
-    /// [`RunError::WeightTooLarge`].
     pub(crate) fn check_form(&self, form: &Graph) -> Result<(), RunError> {
         match self.parallel {
             Some(Parallel::Sum) => check_weights(form, self.analysis),

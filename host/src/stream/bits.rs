@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct Bits(Vec<AtomicU64>);
 
 impl Bits {
-    /// Bytes of the bits of `count` numbers.
     pub(super) const fn bytes(count: u64) -> u64 {
         8 * count.div_ceil(64)
     }
@@ -60,7 +59,6 @@ pub(super) struct Sparse {
 }
 
 impl Sparse {
-    /// Bytes for the numbers below `count`.
     pub(super) const fn bytes(count: u64) -> u64 {
         Bits::bytes(count) + Bits::bytes(count.div_ceil(64))
     }

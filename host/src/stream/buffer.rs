@@ -11,10 +11,8 @@ use bytemuck::cast_slice_mut;
 /// zeros, instead of taking pages that the system maps on the first write.
 type Piece = u128;
 
-/// Buffers of one size.
 pub(super) struct Buffers {
     pieces: Vec<Piece>,
-    /// Bytes of a buffer.
     each: usize,
     count: usize,
 }
@@ -61,7 +59,6 @@ impl Buffers {
         (all.as_mut_ptr().expose_provenance(), all.len())
     }
 
-    /// The buffers.
     pub(super) fn split(&mut self) -> Vec<&mut [u8]> {
         let each = self.each.max(1);
         self.all().chunks_exact_mut(each).collect()

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The ends of a window that was not used yet: no targets, since no node has these numbers.
 const UNSEEN: u64 = u64::MAX;
 
-/// The windows that were checked.
 #[derive(Debug)]
 pub(super) struct Checked {
     nodes: u32,
@@ -23,7 +22,6 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    /// Bytes for each window.
     pub(super) const WINDOW_BYTES: u64 = 8;
 
     pub(super) fn new(windows: usize, file: &SwgFile) -> Self {

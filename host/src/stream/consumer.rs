@@ -22,9 +22,6 @@ pub(super) trait Kernel: Sync {
     }
 
     /// Does the work of a window; may leave some of it for a later pass once the run `is_over`.
-    ///
-    /// # Errors
-    /// If an edge is invalid.
     fn take(&self, view: &View<'_>, is_over: &dyn Fn() -> bool) -> Result<(), BinaryProblem>;
 }
 
@@ -61,7 +58,6 @@ impl Limits<'_> {
         Duration::from_nanos(self.time_budget_ns)
     }
 
-    /// Ends a run whose limits are reached.
     pub(super) fn check(&self, passes: u64) -> Result<(), RunError> {
         if self.canceller.is_asked() {
             self.canceller.settle()?;
@@ -83,14 +79,9 @@ pub(super) struct Done<'b> {
     pub(super) end: Result<(), BinaryProblem>,
 }
 
-/// A consumer of windows.
 pub(super) trait WindowConsumer<'b> {
-    /// Number of windows that it has.
     fn computing(&self) -> usize;
     /// Passes it a window.
-    ///
-    /// # Errors
-    /// If it cannot keep it.
     fn send(&mut self, fill: Fill<'b>) -> Result<(), RunError>;
     /// Makes it compute with a window that it has kept; returns `false` if it has not.
     fn again(&mut self, window: usize) -> bool {
@@ -98,21 +89,14 @@ pub(super) trait WindowConsumer<'b> {
         false
     }
     /// Returns a finished window; may wait some time for one.
-    ///
-    /// # Errors
-    /// If there will be none.
     fn take(&mut self, waits: bool) -> Result<Option<Done<'b>>, RunError>;
     /// Does the work after `passes` passes, while it has no window.
-    ///
-    /// # Errors
-    /// If it cannot be done.
     fn step(&mut self, passes: u64) -> Result<(), RunError> {
         let _ = passes;
         Ok(())
     }
 }
 
-/// Threads that compute.
 pub(super) struct Threads<'b> {
     to: Sender<Fill<'b>>,
     from: Receiver<Done<'b>>,
@@ -175,7 +159,6 @@ impl<'b> WindowConsumer<'b> for Threads<'b> {
     }
 }
 
-/// A thread that computes.
 struct Worker<'s, 'b, 'a> {
     setup: &'s Setup<'a>,
     kernel: &'s dyn Kernel,

@@ -176,9 +176,6 @@ impl Streamed {
     }
 
     /// Refuses what this file cannot answer.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run).
     fn check(&self, request: &RunRequest, options: StreamOptions) -> Result<Streaming, RunError> {
         let streaming = check_streams(request)?;
         request.check_for_nodes(self.file.node_count())?;
@@ -196,9 +193,6 @@ impl Streamed {
     }
 
     /// Refuses edges that cannot be taken as the request asks.
-    ///
-    /// # Errors
-    /// [`RunError::CannotStream`].
     fn check_form(&self, request: &RunRequest, options: StreamOptions) -> Result<(), RunError> {
         let analysis = request.analysis;
         let refuse = |what: &str| {
@@ -243,9 +237,6 @@ impl Streamed {
     }
 
     /// Refuses an analysis that would use weights without streaming them.
-    ///
-    /// # Errors
-    /// [`RunError::CannotStream`].
     fn check_weights(&self, request: &RunRequest, options: StreamOptions) -> Result<(), RunError> {
         let analysis = request.analysis;
         let uses = analysis.facts().follows_weights;
@@ -260,9 +251,6 @@ impl Streamed {
     }
 
     /// Returns whether the graph can be loaded for a check.
-    ///
-    /// # Errors
-    /// [`RunError::CannotCheck`].
     fn check_has_space(
         &self,
         request: &RunRequest,
@@ -289,7 +277,6 @@ impl Streamed {
         })
     }
 
-    /// Loads the graph, for a check.
     fn load(&self, request: &RunRequest, options: StreamOptions) -> Result<Graph, RunError> {
         let weights = match (request.analysis.reads_weights(), options.unit_weights) {
             (false, _) => WeightChoice::Ignored,
@@ -345,7 +332,6 @@ fn computing(streaming: Streaming, threads: usize) -> usize {
 struct Passes<'a> {
     run: Run<'a>,
     plan: Plan,
-    /// The sizes of the first plan.
     sizes: Sizes,
     plan_ns: u64,
     tally: Tally,

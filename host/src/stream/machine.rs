@@ -27,7 +27,6 @@ const LONGEST: Duration = Duration::from_millis(1);
 /// Time between two polls of a wait.
 const NAP: Duration = Duration::from_micros(20);
 
-/// Word of the board.
 macro_rules! word {
     ($field:ident) => {
         (offset_of!(StreamBoard, $field) / 4) as u32
@@ -38,7 +37,6 @@ macro_rules! word {
 pub(super) struct Said<'m> {
     board: &'m Pages,
     posts: u32,
-    /// The last step.
     step: AtomicU32,
 }
 
@@ -91,7 +89,6 @@ impl Kernel for Wanted<'_> {
     }
 }
 
-/// A machine with a kernel of streams.
 pub(super) struct Machine<'m> {
     pub(super) said: &'m Said<'m>,
     open: &'m Open<'m>,
@@ -189,7 +186,6 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// The address of words of the host, as the machine sees them.
     fn address(&self, words: &[u32]) -> u64 {
         let own = words.as_ptr().expose_provenance();
         let offset = own.wrapping_sub(self.buffers) as u64;
@@ -197,7 +193,6 @@ impl<'m> Machine<'m> {
     }
 }
 
-/// The windows that a machine has.
 pub(super) struct MachineConsumer<'b, 's> {
     machine: &'s Machine<'s>,
     setup: &'s Setup<'s>,
@@ -205,7 +200,6 @@ pub(super) struct MachineConsumer<'b, 's> {
     flight: VecDeque<Flying<'b>>,
 }
 
-/// A window that a machine has.
 struct Flying<'b> {
     /// `None` if it was not posted.
     ticket: Option<u32>,

@@ -26,7 +26,6 @@ pub(super) struct Marks<'a> {
 }
 
 impl<'a> Marks<'a> {
-    /// Bytes for these numbers of rows and windows.
     pub(super) const fn bytes(rows: u32, windows: u64) -> u64 {
         Sparse::bytes(rows as u64) + 3 * Bits::bytes(windows)
     }

@@ -53,7 +53,6 @@ pub(super) struct Sizes {
     pub(super) streaming: Streaming,
     /// Whether distances have 64 bits.
     pub(super) wide: bool,
-    /// Whether parents follow.
     pub(super) parents: bool,
     /// Threads that compute, or windows that a kernel on a machine has at a time.
     pub(super) threads: usize,
@@ -62,7 +61,6 @@ pub(super) struct Sizes {
     pub(super) keeping: Keeping,
 }
 
-/// The memory of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MemoryPlan {
     pub(super) window_bytes: u64,
@@ -71,7 +69,6 @@ pub(super) struct MemoryPlan {
     pub(super) flight: u64,
     /// Whether windows stay in memory.
     pub(super) keeps: bool,
-    /// Bytes of all memory.
     pub(super) bytes: u64,
 }
 
@@ -91,7 +88,6 @@ impl Sizes {
         4 * words * nodes + Rows::bytes(self.nodes)
     }
 
-    /// Bytes of lists that grow with `count` windows.
     fn window_lists(&self, count: u64) -> u64 {
         let searches = match self.streaming {
             Streaming::Levels | Streaming::Reached | Streaming::Lengths => true,
@@ -110,7 +106,6 @@ impl Sizes {
         marks + Checked::WINDOW_BYTES * count
     }
 
-    /// The run with windows of `window_bytes` in `buffers` buffers.
     fn memory_plan(&self, window_bytes: u64, buffers: u64) -> MemoryPlan {
         let windows = Windows::list_bytes(self.edges, window_bytes);
         let count = windows / 4;
@@ -154,7 +149,6 @@ impl Sizes {
         self.threads as u64 + AHEAD
     }
 
-    /// The least memory that works.
     pub(super) fn least(&self) -> MemoryPlan {
         self.memory_plan(WINDOW_MIN, BUFFERS_MIN)
     }
@@ -162,9 +156,6 @@ impl Sizes {
     /// The memory of a run with windows of `asked` bytes, by default the largest that `budget`
     /// leaves space for. Windows stay in memory according to [`Keeping`], if `has` allows their
     /// bytes.
-    ///
-    /// # Errors
-    /// The least bytes that work.
     pub(super) fn plan(
         &self,
         budget: Option<u64>,

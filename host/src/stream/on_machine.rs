@@ -19,7 +19,6 @@ use crate::run::RunError;
 use seawall_core::abi::stream::StreamKind;
 use std::sync::Arc;
 
-/// Work of a machine.
 pub(super) struct Work<'a> {
     kind: StreamKind,
     limit: u32,

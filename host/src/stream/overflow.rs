@@ -24,7 +24,6 @@ impl<'a> Overflow<'a> {
         }
     }
 
-    /// The ends of the edge.
     pub(super) fn ends(&self) -> Option<[u32; 2]> {
         let first = self.first.load(Ordering::Relaxed);
         (first != NONE).then_some([(first >> 32) as u32, first as u32])

@@ -12,7 +12,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Level and parent of a node without them.
 const NONE: u32 = u32::MAX;
 
-/// Parents in progress.
 pub(super) struct Parents<'a> {
     levels: &'a [u32],
     parents: Vec<AtomicU32>,

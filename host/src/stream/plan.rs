@@ -20,13 +20,11 @@ use std::time::Instant;
 /// The machine of a run with a persistent kernel.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum On {
-    /// A GPU, by its number.
     Gpu(u32),
     /// The kernel's blocks on a number of threads.
     Blocks(u32),
 }
 
-/// A run in progress.
 pub(super) struct Run<'a> {
     pub(super) input: &'a Streamed,
     pub(super) request: &'a RunRequest,
@@ -35,7 +33,6 @@ pub(super) struct Run<'a> {
     pub(super) started: Instant,
     /// A machine other than the threads of this process.
     pub(super) on: Option<On>,
-    /// CPU threads.
     pub(super) threads: usize,
 }
 
@@ -49,7 +46,6 @@ pub(super) struct Plan {
     kept: RefCell<Option<Buffers>>,
 }
 
-/// Results of a run.
 pub(super) struct StreamResult {
     pub(super) values: Column,
     pub(super) parents: Option<Vec<u32>>,
@@ -86,10 +82,6 @@ impl StreamResult {
 }
 
 impl Run<'_> {
-    /// Plans memory and windows.
-    ///
-    /// # Errors
-    /// [`RunError::StreamOverBudget`] with the least budget that works.
     pub(super) fn plan(&self, sizes: Sizes) -> Result<Plan, RunError> {
         let budget_bytes = self.request.machine.budget_bytes;
         let has = |bytes| {
@@ -118,7 +110,6 @@ impl Run<'_> {
         })
     }
 
-    /// The limit of iterations.
     pub(super) fn limit(&self) -> Option<u32> {
         self.request.max_iterations.map(NonZeroU32::get)
     }

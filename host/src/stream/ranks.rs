@@ -45,7 +45,6 @@ pub(super) fn first_shares(rows: &Rows, rank: f32, exponent: u32) -> Result<Vec<
     Ok(shares)
 }
 
-/// A ranking in progress.
 pub(super) struct Ranking<'a> {
     rows: &'a Rows,
     scale: Scale,
@@ -59,7 +58,6 @@ pub(super) struct Ranking<'a> {
 }
 
 impl<'a> Ranking<'a> {
-    /// Bytes of a node.
     pub(super) const NODE_BYTES: u64 = 12;
 
     /// Gives every node the same rank.
@@ -108,7 +106,6 @@ impl<'a> Ranking<'a> {
         change
     }
 
-    /// The ranks.
     pub(super) fn into_ranks(self) -> Vec<f32> {
         let rank = |rank: AtomicU32| f32::from_bits(rank.into_inner());
         self.ranks.into_iter().map(rank).collect()

@@ -16,7 +16,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// A kind of values.
 pub(super) trait Length: Sync {
-    /// A value.
     type Word: Copy + Ord + Send + Sync;
     /// A value that several threads lower.
     type Cell: Send + Sync;
@@ -24,7 +23,6 @@ pub(super) trait Length: Sync {
     const NEVER: Self::Word;
     /// Value of a source.
     const START: Self::Word;
-    /// The same as a word.
     const NEVER_WORD: u32 = u32::MAX;
     /// The kind of kernel that lowers these values on a machine, if there is one.
     const KIND: Option<StreamKind> = None;
@@ -174,7 +172,6 @@ impl Length for Float {
     }
 }
 
-/// A search in progress.
 pub(super) struct Search<'a, L: Length> {
     length: L,
     values: Vec<L::Cell>,
@@ -219,7 +216,6 @@ impl<'a, L: Length> Search<'a, L> {
         self.overflow.load(Ordering::Relaxed)
     }
 
-    /// The values.
     pub(super) fn into_values(self) -> Vec<L::Word> {
         self.values.into_iter().map(L::word).collect()
     }

@@ -71,7 +71,6 @@ impl Tally {
         }
     }
 
-    /// Reports passes over `windows` through `buffers` buffers.
     pub(super) fn report(&self, windows: &Windows, buffers: u64) -> StreamReport {
         StreamReport {
             streamed_bytes: self.streamed_bytes,

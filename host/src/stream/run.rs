@@ -22,10 +22,6 @@ use seawall_core::abi::UNREACHED;
 use seawall_core::abi::stream::StreamKind;
 
 impl Run<'_> {
-    /// Runs the analysis once.
-    ///
-    /// # Errors
-    /// As [`Streamed::run`].
     pub(super) fn run(&self, plan: &mut Plan, tally: &mut Tally) -> Result<StreamResult, RunError> {
         match plan.sizes.streaming {
             Streaming::Levels => self.levels(plan, tally),
@@ -47,9 +43,6 @@ impl Run<'_> {
 
     /// Refuses a file that is marked symmetric if some edge has no mirror image, by a separate
     /// pass.
-    ///
-    /// # Errors
-    /// [`RunError::Stream`].
     pub(super) fn check_mirrors(&self, plan: &Plan) -> Result<(), RunError> {
         let mirrors = Mirrors::new();
         self.passes(plan, &mirrors, &mut Tally::default(), |sweep| sweep.pass())?;

@@ -32,7 +32,6 @@ pub(super) fn direct(file: &SwgFile, caching: Caching) -> Option<File> {
 
 /// The consumer of a run.
 pub(super) enum Hands<'m> {
-    /// A number of threads.
     Threads(usize),
     /// A persistent kernel on a machine.
     Machine(&'m Machine<'m>),
@@ -174,7 +173,6 @@ impl<'b> Sweep<'_, 'b, '_> {
         Ok(next)
     }
 
-    /// A buffer for a window, with its number.
     fn buffer(&mut self, window: usize) -> Option<(usize, &'b mut [u8])> {
         let slot = if self.setup.keeps {
             window
@@ -185,9 +183,6 @@ impl<'b> Sweep<'_, 'b, '_> {
     }
 
     /// Work of the consumer between two passes.
-    ///
-    /// # Errors
-    /// As [`Self::pass`].
     pub(super) fn step(&mut self) -> Result<(), RunError> {
         self.setup.limits.check(self.tally.passes)?;
         self.consumer.step(self.tally.passes)
@@ -223,7 +218,6 @@ impl<'b> Sweep<'_, 'b, '_> {
     }
 }
 
-/// Bytes of the edges of a window.
 fn edge_bytes(windows: &Windows, window: usize) -> u64 {
     let edges = windows.edges(window);
     let each = windows.parts(window).iter().flatten().count() as u64;

@@ -30,7 +30,6 @@ pub struct Windows {
     base: u64,
     /// Bytes of a window, as a power of two.
     shift: u32,
-    /// First row of each window, and the number of rows.
     first_rows: Vec<u32>,
 }
 
@@ -63,7 +62,6 @@ impl Part {
         }
     }
 
-    /// The words of the window in a filled buffer.
     pub(super) fn words<'b>(&self, buffer: &'b [u8]) -> &'b [u32] {
         let bytes = buffer.get(self.at + self.skip..self.at + self.need);
         let words = bytes.map(bytemuck::try_cast_slice);
@@ -149,7 +147,6 @@ impl Windows {
         at(window) / WORD..at(window + 1) / WORD
     }
 
-    /// The window that holds an edge.
     #[inline]
     pub(super) fn of_edge(&self, edge: u64) -> usize {
         let place = self.targets.start - self.base + edge * WORD;
@@ -180,7 +177,6 @@ impl Windows {
         }
     }
 
-    /// Bytes that the list of windows takes for `edges` edges in windows of `bytes` bytes.
     pub(super) fn list_bytes(edges: u64, bytes: u64) -> u64 {
         (edges.saturating_mul(WORD) / bytes + 3) * WORD
     }

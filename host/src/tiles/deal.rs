@@ -14,7 +14,6 @@ pub(super) const CHUNK: u32 = 64;
 /// Least number of edges of a row that is cut into pieces.
 pub(super) const PIECE: u32 = 4096;
 
-/// Most tiles.
 const TILES_MAX: u64 = 1 << 20;
 
 /// Most edges of an average tile, so that sorting it takes little memory.
@@ -43,7 +42,6 @@ impl Slot {
     }
 }
 
-/// A unit of dealing.
 #[derive(Clone, Copy, Debug)]
 enum Item {
     /// The rows of a chunk that are not cut.
@@ -104,12 +102,10 @@ pub(super) fn deal(rows: &Csr, shape: TileShape) -> Option<Vec<Vec<Slot>>> {
     Some(tiles)
 }
 
-/// Slots that a tile may have.
 fn most_slots(shape: TileShape) -> u32 {
     shape.slots.min(SLOTS_MAX).saturating_sub(CHUNK)
 }
 
-/// Slots of a row.
 fn pieces_of(rows: &Csr, row: u32) -> u32 {
     rows.degree(row).div_ceil(PIECE)
 }

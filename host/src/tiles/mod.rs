@@ -37,7 +37,6 @@ pub struct TileShape {
 }
 
 impl TileShape {
-    /// Shape for an H100 or H200.
     const LARGE: Self = Self {
         blocks: 132,
         slots: TILE_SLOTS,
@@ -102,7 +101,6 @@ impl Tiles {
         slots.max().unwrap_or(0)
     }
 
-    /// Bytes of all arrays.
     pub(crate) fn bytes(&self) -> u64 {
         let words = self.edges().len() + self.bases().len() + self.rows().len();
         (size_of_val(self.records()) + words * size_of::<u32>()) as u64

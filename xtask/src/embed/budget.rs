@@ -11,7 +11,6 @@ pub(super) struct Row {
     pub(super) sections: Sections,
 }
 
-/// Prints the table in bytes.
 pub(super) fn print(rows: &[Row]) {
     println!(
         "\n{:<30} {:<14} {:>7} {:>7} {:>7} {:>7} {:>7}",

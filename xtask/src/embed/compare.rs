@@ -35,13 +35,14 @@ pub(super) fn worst(graph: &CallGraph) -> Result<u64, Error> {
     Ok(all.max().unwrap_or(0))
 }
 
-/// The bound of every step.
 fn bounds(graph: &CallGraph) -> Result<Vec<Bound>, Error> {
     let bound = |step: &'static str| {
         let part = format!("5steps{}{step}", step.len());
-        let function = graph.function(&part).ok_or_else(|| Error::Output {
-            program: "llvm-readobj --stack-sizes".to_owned(),
-            problem: format!("no function `{step}`"),
+        let function = graph.function(&part).ok_or_else(|| {
+            Error::output(
+                "llvm-readobj --stack-sizes",
+                format!("no function `{step}`"),
+            )
         })?;
         let bytes = graph.bound(function)?;
         Ok(Bound { step, bytes })

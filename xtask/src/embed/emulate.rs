@@ -25,11 +25,9 @@ const MACHINE: [&str; 7] = [
 /// Far above the second that the example takes.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The output of an image.
 pub(super) struct Output {
     /// defmt's frames.
     pub(super) frames: Vec<u8>,
-    /// Text.
     pub(super) text: String,
 }
 
@@ -41,7 +39,6 @@ pub(super) fn version() -> Result<String, Error> {
     Ok(format!("{short}, machine {}", MACHINE[1]))
 }
 
-/// Runs `image` until it exits.
 pub(super) fn run(image: &Path) -> Result<Output, Error> {
     let (frames, text) = (image.with_extension("defmt"), image.with_extension("txt"));
     let mut command = Command::new(program());
@@ -57,8 +54,8 @@ pub(super) fn run(image: &Path) -> Result<Output, Error> {
     })?;
     let status = wait(child)?;
     let output = Output {
-        frames: fs::read(&frames).map_err(file("reading", &frames))?,
-        text: fs::read_to_string(&text).map_err(file("reading", &text))?,
+        frames: fs::read(&frames).map_err(Error::file("reading", &frames))?,
+        text: fs::read_to_string(&text).map_err(Error::file("reading", &text))?,
     };
     if status.success() {
         return Ok(output);
@@ -73,11 +70,14 @@ pub(super) fn run(image: &Path) -> Result<Output, Error> {
 fn wait(mut child: Child) -> Result<ExitStatus, Error> {
     let start = Instant::now();
     loop {
-        if let Some(status) = child.try_wait().map_err(file("waiting for", "qemu"))? {
+        if let Some(status) = child
+            .try_wait()
+            .map_err(Error::file("waiting for", "qemu"))?
+        {
             return Ok(status);
         }
         if start.elapsed() > LIMIT {
-            child.kill().map_err(file("stopping", "qemu"))?;
+            child.kill().map_err(Error::file("stopping", "qemu"))?;
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -89,14 +89,5 @@ fn program() -> String {
 }
 
 fn create(path: &Path) -> Result<File, Error> {
-    File::create(path).map_err(file("creating", path))
-}
-
-fn file(doing: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Error {
-    let path = path.as_ref().to_path_buf();
-    move |source| Error::File {
-        doing,
-        path,
-        source,
-    }
+    File::create(path).map_err(Error::file("creating", path))
 }

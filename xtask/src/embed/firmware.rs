@@ -30,7 +30,6 @@ impl Profile {
     }
 }
 
-/// The firmware workspace with a compiler for it.
 pub(super) struct Firmware<'a> {
     toolchain: &'a Toolchain,
 }
@@ -58,7 +57,6 @@ impl<'a> Firmware<'a> {
         })
     }
 
-    /// Builds the example and returns its path.
     pub(super) fn example(&self, target: &str) -> Result<PathBuf, Error> {
         process::show(self.cargo(target, Profile::Release).args([
             "--features",
@@ -82,7 +80,6 @@ impl<'a> Firmware<'a> {
         )
     }
 
-    /// The path of a built image.
     pub(super) fn image(&self, target: &str, name: &str) -> PathBuf {
         target_folder().join(target).join("release").join(name)
     }

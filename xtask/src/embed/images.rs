@@ -2,10 +2,8 @@
 //!
 //! The figures are a promise to firmware at `opt-level = "s"`, on every target.
 
-/// An image and the budget of its planner.
 #[derive(Debug)]
 pub(super) struct Image {
-    /// Name of the binary.
     pub(super) name: &'static str,
     /// Most bytes of flash, the caller's tables not counted.
     pub(super) flash_max: u64,

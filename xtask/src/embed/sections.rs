@@ -13,7 +13,6 @@ const CALLER: &str = "16seawall_firmware7program";
 /// Bytes of an image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sections {
-    /// Code.
     pub(super) text: u64,
     /// Constants and unwinding marks, the caller's tables among them.
     pub(super) rodata: u64,

@@ -45,7 +45,6 @@ struct Tools {
     disassembler: Option<Disassembler>,
 }
 
-/// Runs the command.
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let tools = Tools {
         ptxas: Ptxas::find(options.ptxas.as_deref()),
@@ -167,13 +166,9 @@ fn assembled_for(
     Ok(found.and_then(|found| whole(&row.kernel, &found)))
 }
 
-/// Writes `text` to a temporary file for the assembler.
 fn text_file(text: &str) -> Result<tempfile::NamedTempFile, Error> {
-    let file = tempfile::NamedTempFile::new().map_err(|source| Error::File {
-        doing: "making",
-        path: std::env::temp_dir(),
-        source,
-    })?;
+    let file =
+        tempfile::NamedTempFile::new().map_err(Error::file("making", std::env::temp_dir()))?;
     workspace::write(file.path(), text)?;
     Ok(file)
 }

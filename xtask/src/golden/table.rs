@@ -44,7 +44,6 @@ pub(crate) struct Row {
 }
 
 impl Table {
-    /// The file's text.
     pub(crate) fn to_text(&self) -> String {
         let release = self.ptxas.as_deref().unwrap_or("none");
         let mut text = format!("{HEAD}{PTXAS}{release}\n");
@@ -55,15 +54,16 @@ impl Table {
         text
     }
 
-    /// Inverse of [`Self::to_text`].
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         let release = text.lines().find_map(|line| line.strip_prefix(PTXAS));
         let lines = text.lines().filter(|line| !line.starts_with('#')).skip(1);
         let rows: Result<Vec<Row>, Error> = lines
             .map(|line| {
-                Row::parse(line).ok_or_else(|| Error::Output {
-                    program: "host/ptx/golden.txt".to_owned(),
-                    problem: format!("line `{line}` has not the columns {}", COLUMNS.join(" ")),
+                Row::parse(line).ok_or_else(|| {
+                    Error::output(
+                        "host/ptx/golden.txt",
+                        format!("line `{line}` has not the columns {}", COLUMNS.join(" ")),
+                    )
                 })
             })
             .collect();

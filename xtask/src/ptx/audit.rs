@@ -12,7 +12,6 @@ use crate::ptx::listing::{Function, functions};
 /// The function that the driver itself links when it compiles the PTX.
 const LINKED_BY_DRIVER: &str = "cudaGraphSetConditional";
 
-/// Findings in one PTX text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Audit {
     /// Rules that are broken.

@@ -29,7 +29,6 @@ pub(crate) fn with_bounds(ptx: &str, bounds: &[Bounds]) -> Result<String, Error>
     Ok(insert(ptx, bounds))
 }
 
-/// Names of the kernels in `ptx`.
 pub(crate) fn kernels(ptx: &str) -> Vec<&str> {
     ptx.lines().filter_map(kernel_of).collect()
 }

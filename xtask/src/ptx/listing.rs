@@ -6,7 +6,6 @@
 /// An entry or a function with a body.
 #[derive(Debug)]
 pub(crate) struct Function<'a> {
-    /// Name in the module.
     pub(crate) name: &'a str,
     /// Whether the host can launch it.
     pub(crate) is_entry: bool,

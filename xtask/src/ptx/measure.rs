@@ -6,10 +6,8 @@
 
 use crate::ptx::listing::{Function, functions};
 
-/// Counts of one function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// PTX instructions.
     pub(crate) instructions: u32,
     /// Declared virtual registers, in 32-bit words, predicates left out.
     pub(crate) registers: u32,
@@ -17,7 +15,6 @@ pub(crate) struct Counts {
     pub(crate) local_bytes: u32,
     /// Bytes of statically sized shared memory that the function names.
     pub(crate) shared_bytes: u32,
-    /// Calls that were not inlined.
     pub(crate) calls: u32,
     /// Panic sites that the compiler could not prove away.
     pub(crate) traps: u32,

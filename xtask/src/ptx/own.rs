@@ -9,10 +9,8 @@ use crate::error::Error;
 use crate::process;
 use crate::ptx::targets::Target;
 
-/// A crate whose kernels are compiled.
 #[derive(Debug)]
 pub(crate) struct OwnCrate {
-    /// Name of the package.
     pub(crate) package: String,
     /// Name of its library, as the compiler writes it.
     pub(crate) library: String,
@@ -40,16 +38,11 @@ struct CargoTarget {
 
 impl OwnCrate {
     /// Returns the crate in `folder`.
-    ///
-    /// # Errors
-    /// If there is none, or it has no library.
     pub(crate) fn find(folder: &Path) -> Result<Self, Error> {
         let manifest = folder.join("Cargo.toml");
-        let manifest = manifest.canonicalize().map_err(|source| Error::File {
-            doing: "looking for",
-            path: manifest,
-            source,
-        })?;
+        let manifest = manifest
+            .canonicalize()
+            .map_err(Error::file("looking for", &manifest))?;
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
         command
@@ -87,7 +80,6 @@ impl OwnCrate {
         })
     }
 
-    /// The file for `target`.
     pub(crate) fn output(&self, target: &Target) -> PathBuf {
         let name = format!("{}.{}.ptx", self.package, target.cpu());
         self.folder.join("ptx").join(name)

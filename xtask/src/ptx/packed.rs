@@ -21,11 +21,7 @@ pub(crate) const SOURCES: &str = "// sources: sha256 ";
 /// Returns the committed texts with their machines, oldest machine first.
 pub(crate) fn texts() -> Result<Vec<(&'static Target, String)>, Error> {
     let path = path();
-    let bytes = fs::read(&path).map_err(|source| Error::File {
-        doing: "reading",
-        path,
-        source,
-    })?;
+    let bytes = fs::read(&path).map_err(Error::file("reading", &path))?;
     let texts = unpacked(&bytes).filter(|texts| texts.len() == TARGETS.len());
     let texts = texts.ok_or_else(|| Error::Stale {
         what: "host/ptx is",
@@ -39,11 +35,7 @@ pub(crate) fn texts() -> Result<Vec<(&'static Target, String)>, Error> {
 pub(crate) fn write(texts: &[String]) -> Result<usize, Error> {
     let bytes = packed(texts)?;
     let path = path();
-    fs::write(&path, &bytes).map_err(|source| Error::File {
-        doing: "writing",
-        path,
-        source,
-    })?;
+    fs::write(&path, &bytes).map_err(Error::file("writing", &path))?;
     Ok(bytes.len())
 }
 

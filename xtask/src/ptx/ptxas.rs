@@ -15,7 +15,6 @@ use crate::ptx::sass::{self, Disassembler};
 /// that it calls only have separate stack and spills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Assembled {
-    /// Registers per lane.
     pub(crate) registers: Option<u32>,
     /// Bytes of stack per lane.
     pub(crate) stack_bytes: u32,
@@ -26,7 +25,6 @@ pub(crate) struct Assembled {
     /// Instructions of either kind within hot loops; `None` without a
     /// disassembler.
     pub(crate) loop_spills: Option<u32>,
-    /// Bytes of static shared memory of a block.
     pub(crate) shared_bytes: Option<u32>,
     /// Bytes of machine code, the functions that it calls included.
     pub(crate) code_bytes: Option<u32>,
@@ -60,7 +58,6 @@ pub(crate) fn whole(kernel: &str, found: &BTreeMap<String, Assembled>) -> Option
 /// An assembler that was found.
 pub(crate) struct Ptxas {
     program: PathBuf,
-    /// Its release, such as `12.9`.
     pub(crate) release: String,
 }
 
@@ -114,11 +111,8 @@ impl Ptxas {
         kernel: Option<&str>,
         disassembler: Option<&Disassembler>,
     ) -> Result<Option<BTreeMap<String, Assembled>>, Error> {
-        let cubin = tempfile::NamedTempFile::new().map_err(|source| Error::File {
-            doing: "making",
-            path: std::env::temp_dir(),
-            source,
-        })?;
+        let cubin =
+            tempfile::NamedTempFile::new().map_err(Error::file("making", std::env::temp_dir()))?;
         let mut command = Command::new(&self.program);
         command.arg(format!("-arch={cpu}")).args(["-v", "-o"]);
         command.arg(cubin.path()).arg(file);

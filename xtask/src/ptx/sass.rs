@@ -20,7 +20,6 @@ use crate::error::Error;
 /// The disassembler's mark after an instruction that spills or refills.
 const MARK: &str = "SpillRefill";
 
-/// A disassembler that was found.
 pub(crate) struct Disassembler {
     program: PathBuf,
 }
@@ -73,17 +72,10 @@ impl Disassembler {
     }
 }
 
-/// Bytes of machine code of each kernel in `cubin`.
 pub(crate) fn code_bytes(cubin: &Path) -> Result<Vec<(String, u32)>, Error> {
-    let image = std::fs::read(cubin).map_err(|source| Error::File {
-        doing: "reading",
-        path: cubin.to_owned(),
-        source,
-    })?;
-    let file = object::File::parse(&*image).map_err(|error| Error::Output {
-        program: "ptxas".to_owned(),
-        problem: format!("its output is no ELF file: {error}"),
-    })?;
+    let image = std::fs::read(cubin).map_err(Error::file("reading", cubin))?;
+    let file = object::File::parse(&*image)
+        .map_err(|error| Error::output("ptxas", format!("its output is no ELF file: {error}")))?;
     let kernel = |section: object::Section<'_, '_>| {
         let name = section.name().ok()?.strip_prefix(".text.")?.to_owned();
         Some((name, u32::try_from(section.size()).unwrap_or(u32::MAX)))

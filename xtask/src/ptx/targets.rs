@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use crate::workspace;
 
-/// One PTX file.
 pub(crate) struct Target {
     /// Compute capability times ten, as `sm_70` writes it.
     pub(crate) capability: u32,

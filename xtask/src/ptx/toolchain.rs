@@ -55,7 +55,6 @@ impl LlvmTools {
         })
     }
 
-    /// The paths as one environment variable.
     pub(crate) fn to_variable(&self) -> String {
         [&self.link, &self.opt, &self.llc]
             .map(|path| path.display().to_string())
@@ -187,12 +186,12 @@ impl Facts {
         let sysroot = process::capture(Command::new(rustc).args(["--print", "sysroot"]))?;
         let field = |name: &str| {
             let value = verbose.lines().find_map(|line| line.strip_prefix(name));
-            value
-                .map(|value| value.trim().to_owned())
-                .ok_or_else(|| Error::Output {
-                    program: format!("{} -vV", rustc.display()),
-                    problem: format!("no line `{name}`"),
-                })
+            value.map(|value| value.trim().to_owned()).ok_or_else(|| {
+                Error::output(
+                    format!("{} -vV", rustc.display()),
+                    format!("no line `{name}`"),
+                )
+            })
         };
         Ok(Self {
             release: format!("{} {}", field("release:")?, field("commit-hash:")?),

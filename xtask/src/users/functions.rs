@@ -14,7 +14,6 @@ use super::{PRODUCT, is_product, without_tests};
 use crate::error::Error;
 use crate::workspace;
 
-/// Sources of the planner.
 const PLANNER: &str = "core/src";
 /// The C interface and the firmware example.
 const OTHERS: [&str; 2] = ["core/capi/src", "tests/firmware/src"];
@@ -26,7 +25,6 @@ const EXCEPTIONS: [(&str, &str); 1] = [(
     "the table of opcodes calls it, inside a macro, and crates with custom waves do",
 )];
 
-/// A function of the planner.
 #[derive(Debug, PartialEq, Eq)]
 struct Function {
     /// File, relative to the workspace.
@@ -34,7 +32,6 @@ struct Function {
     name: String,
     is_public: bool,
     is_of_trait: bool,
-    /// Names in its body.
     names: BTreeSet<String>,
 }
 
@@ -55,7 +52,6 @@ pub(super) fn findings(root: &Path) -> Result<Vec<String>, Error> {
     Ok(judge(&functions, [&product, &others], &pages, &EXCEPTIONS))
 }
 
-/// Names in the sources below some folders.
 fn names_below(root: &Path, folders: &[&str]) -> Result<BTreeSet<String>, Error> {
     let mut names = BTreeSet::new();
     for folder in folders {

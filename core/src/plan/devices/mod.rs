@@ -115,7 +115,6 @@ pub enum DevicesError {
 /// [`execution()`], without exchanges. Costs that of [`execution()`] and `O(W + D)`.
 ///
 /// # Errors
-///
 /// [`DevicesError::Count`], [`DevicesError::Cuts`], then errors of the plan in the order of
 /// [`execution()`]. Budgets in them are those of each device.
 ///
@@ -183,7 +182,6 @@ pub fn devices<'a>(
 /// [`execution::least_budget`](super::execution::least_budget) of its share.
 ///
 /// # Errors
-///
 /// As [`devices()`], except those of budgets.
 pub fn least_budget<'a>(
     request: &Request<'a>,

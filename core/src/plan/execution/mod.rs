@@ -123,7 +123,6 @@ pub struct Execution<'a> {
 /// fixed order.
 ///
 /// # Errors
-///
 /// In this order: errors of the groups; [`ExecutionError::OverBudget`] with the least budget that
 /// works, if the memory alive at once does not fit, and errors of the arena; errors of the
 /// dispatch. On an error the chooser does not remember a topology that did not fit.
@@ -171,7 +170,6 @@ pub fn execution<'a>(
 /// Signals and dispatch of the request are ignored. Costs as much as [`execution()`].
 ///
 /// # Errors
-///
 /// Errors of the groups and the arena, and [`ExecutionError::OverBudget`], as for [`execution()`].
 pub fn layout<'a>(
     request: &Request<'a>,
@@ -192,7 +190,6 @@ pub fn layout<'a>(
 /// [`Leeway::fixed_groups`] it is a budget that works, and need not be the least.
 ///
 /// # Errors
-///
 /// As [`execution()`], except those of budgets.
 pub fn least_budget<'a>(
     request: &Request<'a>,

@@ -64,7 +64,6 @@ pub(super) struct PictureArgs {
     function: Option<String>,
 }
 
-/// The blocks that are to be drawn.
 pub(super) struct Blocks<'a> {
     path: &'a Path,
     format: PictureFormat,
@@ -197,7 +196,6 @@ fn source(path: &str) -> String {
     format!("{file}, {}, seawall {}", today(), env!("CARGO_PKG_VERSION"))
 }
 
-/// Draws the calls around a finding.
 pub(super) fn draw_calls(
     path: &Path,
     program: &Program,
@@ -338,7 +336,6 @@ impl CallPicture<'_> {
         }
     }
 
-    /// The steps of the way that are in a node, from 1.
     fn steps(&self, node: u32) -> Option<String> {
         let numbered = (1_usize..).zip(&self.way.steps);
         let here = numbered.filter(|(_, step)| **step == node);
@@ -352,7 +349,6 @@ impl CallPicture<'_> {
 }
 
 impl Blocks<'_> {
-    /// Draws the blocks.
     pub(super) fn draw(&self, program: &Program, on: On) -> Result<(), CliError> {
         let facts = block_facts(program, self.function, self.analysis, on)?;
         let diagram = self.diagram(program, &facts.unwrap_or_default());
@@ -405,7 +401,6 @@ impl Blocks<'_> {
     }
 }
 
-/// The meaning of the facts of an analysis.
 const fn meaning(analysis: AnalysisName) -> &'static str {
     match analysis {
         AnalysisName::Liveness => "values that some way on uses, at start and end of each block",
@@ -426,7 +421,6 @@ const fn meaning(analysis: AnalysisName) -> &'static str {
     }
 }
 
-/// A block with its facts.
 fn block_box(function: &Function, block: usize, facts: &BlockFacts, is_text: bool) -> TextBox {
     let body = &function.body;
     let offset = body.blocks[block].offset;

@@ -65,7 +65,6 @@ const fn ranking(spec: Spec, floor_ms: f64) -> Case {
     }
 }
 
-/// A case without a floor.
 const fn open(analysis: AnalysisKind, spec: Spec) -> Case {
     Case {
         floor_ms: None,
@@ -112,50 +111,30 @@ const KCORE: [Case; 3] = [
     case(AnalysisKind::Kcore, graphs::UNIFORM, 2.8),
     open(AnalysisKind::Kcore, graphs::GRID),
 ];
-/// Held to [`TIMES_OF_PEERS`] the best special program each.
-const VOCABULARY: [Case; 11] = [
-    open(AnalysisKind::Mis, graphs::RMAT),
-    open(AnalysisKind::Mis, graphs::UNIFORM),
-    open(AnalysisKind::Mis, graphs::GRID),
-    open(AnalysisKind::Colouring, graphs::RMAT),
-    open(AnalysisKind::Colouring, graphs::UNIFORM),
-    open(AnalysisKind::Colouring, graphs::GRID),
-    open(AnalysisKind::Msf, graphs::RMAT),
-    open(AnalysisKind::Msf, graphs::UNIFORM),
-    open(AnalysisKind::Msf, graphs::GRID),
-    open(AnalysisKind::Scc, graphs::DIRECTED_RMAT),
-    open(AnalysisKind::Scc, graphs::CHAIN),
-];
 /// Longest time of an analysis of the vocabulary, in times of the best special program.
 const TIMES_OF_PEERS: f64 = 3.0;
-/// Held to the GAP suite on 16 threads.
-const CPU: [Case; 10] = [
-    checked(AnalysisKind::Bfs, graphs::RMAT, 12.5),
-    checked(AnalysisKind::Bfs, graphs::UNIFORM, 14.7),
-    checked(AnalysisKind::Bfs, graphs::GRID, 63.0),
-    case(AnalysisKind::Sssp, graphs::RMAT, 116.0),
-    case(AnalysisKind::Sssp, graphs::UNIFORM, 182.0),
-    case(AnalysisKind::Sssp, graphs::GRID, 51.5),
-    checked(AnalysisKind::Cc, graphs::RMAT, 20.3),
-    checked(AnalysisKind::Cc, graphs::GRID, 9.0),
-    ranking(graphs::RMAT, 32.7),
-    ranking(graphs::UNIFORM, 38.2),
-];
-
 /// Adds the rows of the section in progress.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
-    let cases: &[Case] = match setting.section() {
-        Section::Bfs => &BFS,
-        Section::Sssp => &SSSP,
-        Section::Pagerank => &PAGERANK,
-        Section::Cc => &CC,
-        Section::Triangles => &TRIANGLES,
-        Section::Kcore => &KCORE,
-        Section::Vocabulary => &VOCABULARY,
-        _ => &CPU,
+    let cases = match setting.section() {
+        Section::Bfs => BFS.to_vec(),
+        Section::Sssp => SSSP.to_vec(),
+        Section::Pagerank => PAGERANK.to_vec(),
+        Section::Cc => CC.to_vec(),
+        Section::Triangles => TRIANGLES.to_vec(),
+        Section::Kcore => KCORE.to_vec(),
+        Section::Vocabulary => Vec::from(
+            peers::VOCABULARY
+                .map(|(analysis, spec, _, ms)| case(analysis, spec, TIMES_OF_PEERS * ms)),
+        ),
+        // Held to the GAP suite on 16 threads.
+        _ => Vec::from(peers::GAP.map(|(analysis, spec, ms)| match analysis {
+            AnalysisKind::Pagerank => ranking(spec, ms),
+            AnalysisKind::Sssp => case(analysis, spec, ms),
+            _ => checked(analysis, spec, ms),
+        })),
     };
     for case in cases {
-        measure(setting, *case)?;
+        measure(setting, case)?;
     }
     Ok(())
 }
@@ -176,20 +155,10 @@ fn measure(setting: &mut Setting<'_>, case: Case) -> Result<(), BenchError> {
         };
         // The floor of a deep graph holds for the search from node 0.
         let has_floor = !case.spec.is_deep() || sources == [0] || sources.is_empty();
-        let floor_ms = case.floor_ms.or_else(|| of_peers(setting, case));
-        let floor = floor_ms.filter(|_| has_floor);
+        let floor = case.floor_ms.filter(|_| has_floor);
         set.measure(setting, floor.map(|ms| Floor::Ns(ms * 1e6)))?;
     }
     Ok(())
-}
-
-/// The floor of an analysis of the vocabulary at full size, milliseconds.
-fn of_peers(setting: &Setting<'_>, case: Case) -> Option<f64> {
-    let is_held = setting.section() == Section::Vocabulary && !setting.quick;
-    let (_, ms) = peers::of_vocabulary(|name| {
-        is_held && [case.analysis.to_string().as_str(), case.spec.full].contains(&name)
-    })?;
-    Some(TIMES_OF_PEERS * ms)
 }
 
 /// Returns the sets of sources that a case is measured from, with their descriptions.
@@ -205,7 +174,6 @@ fn source_sets(case: Case, graph: &Graph) -> Vec<(Vec<u32>, &'static str)> {
     }
 }
 
-/// A case with its graph and sources.
 struct Set<'g> {
     case: Case,
     graph: &'g Graph,

@@ -8,10 +8,8 @@ use seawall::backend::cuda::measure::Meter;
 /// Lanes of a block in each shape, with one block per multiprocessor.
 const LANES: [u32; 5] = [32, 128, 256, 512, 1024];
 
-/// The shape of the floor, and the floor.
 const FLOOR: (u32, f64) = (256, 0.92);
 
-/// Adds a row for each shape.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let Some(limits) = setting.gpu.clone() else {
         setting.note("the barrier section is about a GPU alone".to_owned());

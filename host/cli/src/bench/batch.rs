@@ -30,7 +30,6 @@ const FLOOR: Floor = Floor::Ratio(0.5);
 /// Longest time from graphs to results, that of 16 threads.
 const WHOLE: Floor = Floor::Ns(100e6);
 
-/// The parts of the whole work.
 const PARTS: [&str; 5] = [
     "planning",
     "opening the machine",
@@ -88,7 +87,6 @@ struct Done {
     loaded: Times,
     /// From graphs to results.
     whole: Times,
-    /// Wall times of [`PARTS`].
     parts: [Timing; PARTS.len()],
 }
 
@@ -154,7 +152,6 @@ impl<'g> Work<'g> {
         ]
     }
 
-    /// Compares the parts of our whole work with another machine's.
     fn parts(&self, ours: &Done, other: &Done) -> Vec<Row> {
         let row = |(at, part)| self.row(&format!(", {part}"), [ours, other], |done| done.parts[at]);
         PARTS.into_iter().enumerate().map(row).collect()
@@ -168,7 +165,6 @@ impl<'g> Work<'g> {
         Row::new(what, Clock::Wall, figure(ours), baseline).shown_in(Unit::Milliseconds)
     }
 
-    /// Times the batch on `machine`; records a wrong result.
     fn run(&self, setting: &mut Setting<'_>, machine: Machine) -> Result<Done, BenchError> {
         let name = timing::name(&machine);
         setting.say(format!("{}: {name}", self.what));

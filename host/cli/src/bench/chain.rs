@@ -17,10 +17,8 @@ use seawall::program::{BitOp, ProgramBuilder, ProgramError, RegisterId};
 use seawall::run::RunError;
 use std::num::NonZeroUsize;
 
-/// Waves of the chain.
 const WAVES: u32 = 1000;
 
-/// Words of each wave.
 const WORDS: u32 = 4096;
 
 /// Largest share of the time of a CUDA graph, by device time.
@@ -29,7 +27,6 @@ const GRAPH_FLOOR: Floor = Floor::Ratio(0.5);
 /// Largest share of the time of a launch and a wait per wave, by wall time.
 const SYNC_FLOOR: Floor = Floor::Ratio(0.07);
 
-/// Adds a row for each way to run the chain.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let Some(device) = setting.gpu.as_ref().map(|limits| limits.ordinal) else {
         let all = chain(setting, timing::cpu(setting.threads))?;

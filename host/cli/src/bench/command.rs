@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use super::{BenchRequest, Earlier, Section};
 use crate::bench;
 use crate::error::CliError;
-use crate::output::print;
+use crate::output::show;
 use crate::progress::ProgressLine;
 
 const EXAMPLES: &str = "\
@@ -79,13 +79,7 @@ pub(crate) fn command(args: &BenchArgs) -> Result<ExitCode, CliError> {
         (Some(earlier), Some(path)) => earlier.judge(&mut report, path)?,
         _ => true,
     };
-    print(|out| {
-        if args.json {
-            bench::write_json(&report, out)
-        } else {
-            bench::write_text(&report, out)
-        }
-    })?;
+    show(args.json, &report, |out| bench::write_text(&report, out))?;
     Ok(if report.wrong.is_empty() && held {
         ExitCode::SUCCESS
     } else {

@@ -22,10 +22,8 @@ const FLOOR: Floor = Floor::Ratio(1.3);
 /// Runs per median of a plain loop.
 const RUNS: usize = 5;
 
-/// Rounds of a ranking.
 const ROUNDS: u32 = 20;
 
-/// The analyses.
 const KINDS: [AnalysisKind; 7] = [
     AnalysisKind::Ppr,
     AnalysisKind::Labels,
@@ -110,7 +108,6 @@ fn composed(
     ))
 }
 
-/// Times the plain loop and returns its result.
 fn plain_loop(kind: AnalysisKind, graph: &Graph, question: &Question) -> (Timing, Column) {
     let rows = Rows::of(graph);
     let source = question.sources.first().copied().unwrap_or(0);

@@ -6,12 +6,9 @@ use seawall::graph::{Graph, LoadOptions, WeightChoice, load};
 /// Sources of a median, before nodes without edges and numbers out of range are replaced.
 const FIVE: [u32; 5] = [1000, 77_777, 1_234_567, 500_000, 2_000_001];
 
-/// A graph by its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Spec {
-    /// Full size.
     pub(super) full: &'static str,
-    /// Size with `--quick`.
     pub(super) quick: &'static str,
 }
 
@@ -38,12 +35,10 @@ impl Spec {
         Self { full, quick }
     }
 
-    /// The generator's text.
     pub(super) const fn text(self, quick: bool) -> &'static str {
         if quick { self.quick } else { self.full }
     }
 
-    /// Generates the graph.
     pub(super) fn load(self, quick: bool, weights: bool) -> Result<Graph, BenchError> {
         let options = LoadOptions {
             undirected: false,

@@ -19,7 +19,6 @@ const LISTED: Spec = Spec {
     quick: "gen:rmat:11:8",
 };
 
-/// Adds the rows of the section.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     let all = pool(setting.threads)?;
     let one = pool(NonZeroUsize::MIN)?;
@@ -88,7 +87,6 @@ impl AsRef<[u8]> for Shared {
     }
 }
 
-/// The graph as a file of text.
 fn text(graph: &Graph, suffix: &str) -> Result<Arc<Vec<u8>>, BenchError> {
     let fail = |source| GraphError::Io {
         file: "a temporary file".to_owned(),

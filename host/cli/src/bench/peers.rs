@@ -4,94 +4,89 @@
 //! host; each result was checked. They appear beside rows of the persistent kernel at full size,
 //! on any machine, as a goal: they are not measurements of the present run.
 
+use super::graphs::{self, Spec};
 use super::row::{Clock, Figure, Row};
 use super::section::Section;
+use seawall::analysis::AnalysisKind::{self, Bfs, Cc, Colouring, Mis, Msf, Pagerank, Scc, Sssp};
 
 /// Analysis of the vocabulary, graph, program, milliseconds.
-const VOCABULARY: [(&str, &str, &str, f64); 11] = [
-    ("mis", "gen:rmat:22:16", "ECL-MIS", 0.55),
-    ("mis", "gen:uniform:22:16", "ECL-MIS", 1.2),
-    ("mis", "gen:grid:2048", "ECL-MIS", 0.38),
-    ("colouring", "gen:rmat:22:16", "ECL-GC", 26.4),
-    ("colouring", "gen:uniform:22:16", "ECL-GC", 4.39),
-    ("colouring", "gen:grid:2048", "ECL-GC", 0.37),
-    ("msf", "gen:rmat:22:16", "ECL-MST", 20.3),
-    ("msf", "gen:uniform:22:16", "ECL-MST", 14.3),
-    ("msf", "gen:grid:2048", "ECL-MST", 6.17),
-    ("scc", "gen:rmat-directed:22:16", "ECL-SCC", 11.5),
-    ("scc", "gen:chain:262144", "ECL-SCC", 0.20),
+pub(super) const VOCABULARY: [(AnalysisKind, Spec, &str, f64); 11] = [
+    (Mis, graphs::RMAT, "ECL-MIS", 0.55),
+    (Mis, graphs::UNIFORM, "ECL-MIS", 1.2),
+    (Mis, graphs::GRID, "ECL-MIS", 0.38),
+    (Colouring, graphs::RMAT, "ECL-GC", 26.4),
+    (Colouring, graphs::UNIFORM, "ECL-GC", 4.39),
+    (Colouring, graphs::GRID, "ECL-GC", 0.37),
+    (Msf, graphs::RMAT, "ECL-MST", 20.3),
+    (Msf, graphs::UNIFORM, "ECL-MST", 14.3),
+    (Msf, graphs::GRID, "ECL-MST", 6.17),
+    (Scc, graphs::DIRECTED_RMAT, "ECL-SCC", 11.5),
+    (Scc, graphs::CHAIN, "ECL-SCC", 0.20),
 ];
 
 /// Section, graph, program, milliseconds.
-const RECORDED: [(Section, &str, &str, f64); 19] = [
-    (Section::Bfs, "gen:rmat:22:16", "XBFS", 0.79),
-    (Section::Bfs, "gen:uniform:22:16", "XBFS", 0.89),
-    (Section::Bfs, "gen:grid:2048", "Atos", 21.7),
-    (Section::Sssp, "gen:rmat:22:16", "Tigr", 7.07),
-    (Section::Sssp, "gen:uniform:22:16", "Tigr", 26.1),
-    (Section::Sssp, "gen:grid:2048", "Tigr", 251.0),
-    (Section::Pagerank, "gen:rmat:22:16", "puzzlef", 2.20),
-    (Section::Pagerank, "gen:uniform:22:16", "puzzlef", 4.45),
-    (Section::Pagerank, "gen:grid:2048", "puzzlef", 0.099),
-    (Section::Cc, "gen:rmat:22:16", "ECL-CC", 2.08),
-    (Section::Cc, "gen:uniform:22:16", "ECL-CC", 3.70),
-    (Section::Cc, "gen:grid:2048", "ECL-CC", 0.39),
-    (Section::Kcore, "gen:rmat:22:16", "KCoreGPU", 63.0),
-    (Section::Kcore, "gen:uniform:22:16", "KCoreGPU", 2.80),
-    (Section::Kcore, "gen:grid:2048", "KCoreGPU", 53.0),
-    (Section::Triangles, "gen:rmat:18:16", "WeTriC", 1.06),
-    (Section::Triangles, "gen:rmat:22:16", "WeTriC", 46.0),
-    (Section::Triangles, "gen:uniform:22:16", "GroupTC", 4.85),
-    (Section::Triangles, "gen:grid:2048", "WeTriC", 0.073),
+const RECORDED: [(Section, Spec, &str, f64); 19] = [
+    (Section::Bfs, graphs::RMAT, "XBFS", 0.79),
+    (Section::Bfs, graphs::UNIFORM, "XBFS", 0.89),
+    (Section::Bfs, graphs::GRID, "Atos", 21.7),
+    (Section::Sssp, graphs::RMAT, "Tigr", 7.07),
+    (Section::Sssp, graphs::UNIFORM, "Tigr", 26.1),
+    (Section::Sssp, graphs::GRID, "Tigr", 251.0),
+    (Section::Pagerank, graphs::RMAT, "puzzlef", 2.20),
+    (Section::Pagerank, graphs::UNIFORM, "puzzlef", 4.45),
+    (Section::Pagerank, graphs::GRID, "puzzlef", 0.099),
+    (Section::Cc, graphs::RMAT, "ECL-CC", 2.08),
+    (Section::Cc, graphs::UNIFORM, "ECL-CC", 3.70),
+    (Section::Cc, graphs::GRID, "ECL-CC", 0.39),
+    (Section::Kcore, graphs::RMAT, "KCoreGPU", 63.0),
+    (Section::Kcore, graphs::UNIFORM, "KCoreGPU", 2.80),
+    (Section::Kcore, graphs::GRID, "KCoreGPU", 53.0),
+    (Section::Triangles, graphs::SMALL_RMAT, "WeTriC", 1.06),
+    (Section::Triangles, graphs::RMAT, "WeTriC", 46.0),
+    (Section::Triangles, graphs::UNIFORM, "GroupTC", 4.85),
+    (Section::Triangles, graphs::GRID, "WeTriC", 0.073),
 ];
 
 /// Analysis, graph, milliseconds of the GAP suite with 16 threads on the same machine, wall time.
-const GAP: [(&str, &str, f64); 10] = [
-    ("bfs", "gen:rmat:22:16", 12.5),
-    ("bfs", "gen:uniform:22:16", 14.7),
-    ("bfs", "gen:grid:2048", 63.0),
-    ("sssp", "gen:rmat:22:16", 116.0),
-    ("sssp", "gen:uniform:22:16", 182.0),
-    ("sssp", "gen:grid:2048", 51.5),
-    ("cc", "gen:rmat:22:16", 20.3),
-    ("cc", "gen:grid:2048", 9.0),
-    ("pagerank", "gen:rmat:22:16", 32.7),
-    ("pagerank", "gen:uniform:22:16", 38.2),
+pub(super) const GAP: [(AnalysisKind, Spec, f64); 10] = [
+    (Bfs, graphs::RMAT, 12.5),
+    (Bfs, graphs::UNIFORM, 14.7),
+    (Bfs, graphs::GRID, 63.0),
+    (Sssp, graphs::RMAT, 116.0),
+    (Sssp, graphs::UNIFORM, 182.0),
+    (Sssp, graphs::GRID, 51.5),
+    (Cc, graphs::RMAT, 20.3),
+    (Cc, graphs::GRID, 9.0),
+    (Pagerank, graphs::RMAT, 32.7),
+    (Pagerank, graphs::UNIFORM, 38.2),
 ];
 
 /// The recorded time for `row`: of a GPU's program if the row is of the persistent kernel, of the
 /// GAP suite if it is of the CPU backend.
 pub(super) fn recorded(row: &Row) -> Option<Figure> {
     let names = |name: &str| row.what.split([' ', ',']).any(|word| word == name);
-    if row.section == Section::Cpu {
-        let mut found = GAP
-            .iter()
-            .filter(|(analysis, graph, _)| names(analysis) && names(graph));
-        let (.., ms) = found.next()?;
-        return Some(Figure::new("GAP, 16 threads", ms * 1e6));
-    }
-    if row.clock != Clock::Device || row.ours.name != "mega" {
-        return None;
-    }
-    if row.section == Section::Vocabulary {
-        let (program, ms) = of_vocabulary(names)?;
-        return Some(Figure::new(program, ms * 1e6));
-    }
-    let mut found = RECORDED
-        .iter()
-        .filter(|(section, graph, ..)| *section == row.section && names(graph));
-    let (.., program, ms) = found.next()?;
-    Some(Figure::new(*program, ms * 1e6))
-}
-
-/// The program, and its milliseconds, for the analysis of the vocabulary and the graph that are
-/// both named.
-pub(super) fn of_vocabulary(names: impl Fn(&str) -> bool) -> Option<(&'static str, f64)> {
-    let mut found = VOCABULARY
-        .iter()
-        .filter(|(analysis, graph, ..)| names(analysis) && names(graph));
-    let (.., program, ms) = *found.next()?;
-    Some((program, ms))
+    let is_of = |kind: AnalysisKind, graph: Spec| names(kind.name()) && names(graph.full);
+    let (program, ms) = match row.section {
+        Section::Cpu => {
+            let mut found = GAP.iter().filter(|(kind, graph, _)| is_of(*kind, *graph));
+            ("GAP, 16 threads", found.next()?.2)
+        }
+        _ if row.clock != Clock::Device || row.ours.name != "mega" => return None,
+        Section::Vocabulary => {
+            let mut found = VOCABULARY
+                .iter()
+                .filter(|(kind, graph, ..)| is_of(*kind, *graph));
+            let (.., program, ms) = *found.next()?;
+            (program, ms)
+        }
+        section => {
+            let is_it = |of: Section, graph: Spec| of == section && names(graph.full);
+            let mut found = RECORDED.iter().filter(|(of, graph, ..)| is_it(*of, *graph));
+            let (.., program, ms) = *found.next()?;
+            (program, ms)
+        }
+    };
+    Some(Figure::new(program, ms * 1e6))
 }
 
 #[cfg(test)]

@@ -11,7 +11,6 @@ use seawall::outcome::Column;
 use seawall::run::RunError;
 use std::num::NonZeroUsize;
 
-/// Iterations of the loop.
 const ITERATIONS: u32 = 10_000;
 
 /// Longest iteration of the persistent kernel, nanoseconds.

@@ -13,7 +13,6 @@ use std::num::NonZeroUsize;
 pub(super) struct Setting<'p> {
     /// The GPU, if it can be used.
     pub(super) gpu: Option<DeviceLimits>,
-    /// Threads of the CPU backend.
     pub(super) threads: NonZeroUsize,
     /// Small graphs.
     pub(super) quick: bool,
@@ -66,7 +65,6 @@ impl<'p> Setting<'p> {
         self.section = section;
     }
 
-    /// The section in progress.
     pub(super) const fn section(&self) -> Section {
         self.section
     }
@@ -98,7 +96,6 @@ impl<'p> Setting<'p> {
         }
     }
 
-    /// Records that a result differs.
     pub(super) fn differs(&mut self, text: String) {
         self.wrong.push(text);
     }
@@ -140,7 +137,6 @@ impl<'p> Setting<'p> {
         Baseline::of(of, ns)
     }
 
-    /// The finished report.
     pub(super) fn into_report(self) -> BenchReport {
         BenchReport {
             version: env!("CARGO_PKG_VERSION"),

@@ -69,7 +69,6 @@ fn traversed(graph: &Graph, sources: &[u32]) -> u64 {
     edges * sources.iter().filter(|source| is_in(**source)).count() as u64
 }
 
-/// A run from many sources.
 struct Work<'g> {
     what: String,
     amount: Amount,

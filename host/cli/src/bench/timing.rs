@@ -23,14 +23,12 @@ const LONG: Duration = Duration::from_secs(2);
 /// milliseconds.
 const CPU_BUDGET_NS: u64 = 600_000_000_000;
 
-/// Threads of the CPU.
 pub(super) fn cpu(threads: NonZeroUsize) -> Machine {
     let mut machine = Machine::cpu(Some(threads));
     machine.time_budget_ns = CPU_BUDGET_NS;
     machine
 }
 
-/// The name of a machine in the table.
 pub(super) fn name(machine: &Machine) -> String {
     match (machine.executor, machine.threads) {
         (Some(Executor::Cpu), Some(threads)) => {
@@ -49,7 +47,6 @@ pub(super) fn open<'g>(
     backend::open(graph, executor, (machine, Settings::default()))
 }
 
-/// Times of a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Times {
     /// Between two events on a GPU; equal to the wall time on a CPU.
@@ -99,7 +96,6 @@ pub(super) fn calls<E>(
 }
 
 impl Times {
-    /// The times by one of the clocks.
     pub(super) const fn by(self, clock: Clock) -> Timing {
         match clock {
             Clock::Device => self.device_ns,
@@ -107,7 +103,6 @@ impl Times {
         }
     }
 
-    /// Returns the times of one of `parts` equal parts.
     pub(super) fn share(self, parts: u32) -> Self {
         let parts = f64::from(parts);
         Self {

@@ -22,7 +22,6 @@ use std::num::NonZeroUsize;
 /// Largest share of the time of one launch per wave.
 const FLOOR: Floor = Floor::Ratio(1.05);
 
-/// Number of turns of each machine.
 const TURNS: usize = 7;
 
 /// A program whose time is that of one wave over every edge.
@@ -84,7 +83,6 @@ fn gather(program: &mut ProgramBuilder, nodes: u32) -> Result<RegisterId, Progra
     Ok(ranks.ranks)
 }
 
-/// Adds a row for each kind of wave.
 pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     setting.say(format!("making {}", RMAT.text(setting.quick)));
     let graph = RMAT.load(setting.quick, false)?;
@@ -122,7 +120,6 @@ pub(super) fn rows(setting: &mut Setting<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Times of a wave and its result.
 type Measured = (Times, Column);
 
 /// Times `wave` on both machines and returns its results. The machines take turns, because the

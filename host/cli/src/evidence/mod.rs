@@ -37,17 +37,13 @@ pub(crate) enum EvidenceFailure {
     /// The file cannot be read.
     #[error("{file}: cannot read: {source}")]
     Unreadable {
-        /// File as the caller named it.
         file: String,
         /// The operating system's answer.
         source: io::Error,
     },
-    /// The samples or their text were refused.
     #[error("{file}: {reason}")]
     Refused {
-        /// File as the caller named it.
         file: String,
-        /// The reason.
         reason: String,
         /// The reason as an object, for scripts.
         fields: serde_json::Value,
@@ -57,9 +53,7 @@ pub(crate) enum EvidenceFailure {
     /// A comparison could not be measured.
     #[error("{graph}: {source}")]
     Unmeasured {
-        /// Graph as the caller named it.
         graph: String,
-        /// The reason.
         source: EvidenceError,
     },
 }

@@ -14,7 +14,7 @@ use crate::CliError;
 use crate::allocator::allocations;
 use crate::files::Outputs;
 use crate::names::BackendName;
-use crate::output::print;
+use crate::output::show;
 use crate::progress::ProgressLine;
 use seawall::backend::HostWork;
 use seawall::calibrate::tuned_settings;
@@ -121,14 +121,9 @@ pub(super) fn command(args: &RecordArgs) -> Result<ExitCode, CliError> {
     }
     drop(line);
     write(args, &measured)?;
-    print(|out| {
-        if args.json {
-            serde_json::to_writer(&mut *out, &serde_json::json!({ "samples": rows }))?;
-            writeln!(out)
-        } else {
-            rows.iter().try_for_each(|row| row.write_text(out))?;
-            note(&rows, args.repetitions, out)
-        }
+    show(args.json, &serde_json::json!({ "samples": rows }), |out| {
+        rows.iter().try_for_each(|row| row.write_text(out))?;
+        note(&rows, args.repetitions, out)
     })?;
     Ok(ExitCode::SUCCESS)
 }

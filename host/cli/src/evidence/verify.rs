@@ -1,7 +1,6 @@
 //! `seawall evidence verify`: checks that recorded measurements prove a speed-up.
 
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -9,7 +8,8 @@ use seawall_core::evidence::{EvidenceError, Proof, verify_csv};
 
 use super::EvidenceFailure;
 use crate::CliError;
-use crate::output::print;
+use crate::files::text_of;
+use crate::output::show;
 use seawall::units::{Count, bytes, counted};
 
 const EXAMPLES: &str = "\
@@ -43,13 +43,7 @@ pub(super) fn command(args: &VerifyArgs) -> Result<ExitCode, CliError> {
     })?;
     match verify_csv(&text, args.required_speedup) {
         Ok(proof) => {
-            print(|out| {
-                if args.json {
-                    as_json(&proof, out)
-                } else {
-                    as_text(&proof, out)
-                }
-            })?;
+            show(args.json, &proof, |out| as_text(&proof, out))?;
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => Err(refusal(&args.file, &error).into()),
@@ -76,26 +70,13 @@ fn refusal(file: &str, error: &EvidenceError<'_>) -> EvidenceFailure {
 const EVIDENCE_MAX_BYTES: u64 = 64 << 20;
 
 fn read(file: &str) -> io::Result<String> {
-    let source: Box<dyn Read> = if file == "-" {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(file)?)
-    };
-    let mut text = String::new();
-    let taken = source
-        .take(EVIDENCE_MAX_BYTES + 1)
-        .read_to_string(&mut text)?;
-    if taken as u64 > EVIDENCE_MAX_BYTES {
+    let text = text_of(file, EVIDENCE_MAX_BYTES + 1)?;
+    if text.len() as u64 > EVIDENCE_MAX_BYTES {
         let limit = bytes(EVIDENCE_MAX_BYTES);
         let problem = format!("more than {limit}, the most that is taken for evidence");
         return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
     }
     Ok(text)
-}
-
-fn as_json(value: &impl serde::Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, value)?;
-    writeln!(out)
 }
 
 fn as_text(proof: &Proof, out: &mut dyn Write) -> io::Result<()> {

@@ -5,16 +5,18 @@
 //! refusals of evidence have exactly the fields of their conformance vectors, so they have no
 //! message.
 
-mod graph;
 mod modules;
-mod run;
 mod usage;
 
 use std::fmt::Debug;
 
+use seawall::backend::batch::BatchError as MachineError;
+use seawall::batch::BatchError;
+use seawall::calibrate::measure::MeasureError;
+use seawall::graph::{GraphError, LineProblem};
 use serde_json::{Value, json};
 
-use crate::bench::AgainstError;
+use crate::bench::{AgainstError, BenchError};
 use crate::error::CliError;
 use crate::evidence::EvidenceFailure;
 use crate::logging::LogError;
@@ -42,17 +44,17 @@ pub(super) fn of(error: &CliError) -> Value {
             json!({"kind": "unmeasured", "graph": graph, "reason": source.to_string()})
         }
         CliError::Module(error) => of_module(error),
-        CliError::Graph(error) => graph::fields(error),
+        CliError::Graph(error) => of_graph(error),
         CliError::Negative { analysis, source } => {
-            let mut fields = graph::fields(source);
+            let mut fields = of_graph(source);
             fields["analysis"] = json!(analysis.name());
             fields
         }
         CliError::Run(error) => json!(error),
         CliError::Form(error) => json!(error),
-        CliError::Batch(error) => run::batch_fields(error),
-        CliError::Bench(error) => run::bench_fields(error),
-        CliError::Measure(error) => run::probe_fields(error),
+        CliError::Batch(error) => batch_fields(error),
+        CliError::Bench(error) => bench_fields(error),
+        CliError::Measure(error) => probe_fields(error),
         CliError::Page(error) => match error {
             PageError::Unreadable { file, source } => {
                 json!({"kind": "unreadable", "file": file, "reason": source.to_string()})
@@ -67,6 +69,57 @@ pub(super) fn of(error: &CliError) -> Value {
         other => option(other),
     };
     with_message(fields, &error.to_string())
+}
+
+/// Kind and fields of a failure of reading, generating or writing a graph.
+pub(crate) fn of_graph(error: &GraphError) -> Value {
+    let mut fields = json!(error);
+    if let GraphError::Line {
+        problem: LineProblem::ScaledTooLarge { value, factor },
+        ..
+    } = error
+    {
+        fields["kind"] = json!("scaled_weight");
+        fields["weight"] = json!(value);
+        fields["factor"] = json!(factor);
+    }
+    fields
+}
+
+/// Kind and fields of a batch's failure; `cause` holds the failure of a single graph.
+fn batch_fields(error: &BatchError) -> Value {
+    let mut fields = json!(error);
+    if let BatchError::Load { source, .. } = error {
+        fields["cause"] = of_graph(source);
+    }
+    fields
+}
+
+/// Kind and fields of a comparison's failure.
+fn bench_fields(error: &BenchError) -> Value {
+    match error {
+        BenchError::Graph(error) => of_graph(error),
+        BenchError::Run(error) => json!(error),
+        BenchError::Batch(error) => batch_fields(error),
+        BenchError::Backend(error)
+        | BenchError::BatchMachine(
+            MachineError::Backend(error) | MachineError::Job { source: error, .. },
+        ) => json!(error),
+        BenchError::BatchMachine(MachineError::Size { jobs, most }) => {
+            json!({"kind": "too_many_graphs", "graphs": jobs, "most": most})
+        }
+        BenchError::BatchMachine(other) => named(other),
+    }
+}
+
+/// Kind and fields of a measurement's failure.
+fn probe_fields(error: &MeasureError) -> Value {
+    match error {
+        MeasureError::Graph(error) => of_graph(error),
+        MeasureError::Program(error) => json!(error),
+        MeasureError::Backend(error) => json!(error),
+        _ => json!({"kind": "failed"}),
+    }
 }
 
 /// Failures caused only by an option.
@@ -140,7 +193,6 @@ fn named(error: &impl Debug) -> Value {
     json!({ "kind": kind })
 }
 
-/// The object for `fields` of a failure and its message.
 fn with_message(mut fields: Value, message: &str) -> Value {
     fields["message"] = message.into();
     json!({ "error": fields })
@@ -151,8 +203,7 @@ mod tests {
     use super::*;
     use seawall::analysis::AnalysisKind;
     use seawall::backend::{BackendError, FaultRecord};
-    use seawall::batch::BatchError;
-    use seawall::graph::{FormError, GraphError, ScaleError};
+    use seawall::graph::{FormError, ScaleError};
     use seawall::run::RunError;
 
     #[test]

@@ -1,10 +1,9 @@
 //! Failures of the analysis of programs.
 
-use super::graph;
+use super::of_graph;
 use seawall_modules::ModuleError;
 use serde_json::{Value, json};
 
-/// Kind and fields of a failure.
 pub(crate) fn fields(error: &ModuleError) -> Value {
     match error {
         ModuleError::Io { path, source } => {
@@ -62,7 +61,7 @@ pub(crate) fn fields(error: &ModuleError) -> Value {
             analysis,
             iterations,
         } => json!({"kind": "not_converged", "analysis": analysis, "iterations": iterations}),
-        ModuleError::Graph(error) => graph::fields(error),
+        ModuleError::Graph(error) => of_graph(error),
         ModuleError::Run(error) => json!(error),
         _ => json!({"kind": "analysis_run"}),
     }

@@ -60,7 +60,6 @@ fn value_of(value: &ContextValue) -> Option<Value> {
     }
 }
 
-/// Returns the message without the usage hint.
 fn message(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let first = text.split("\n\n").next().unwrap_or(&text);

@@ -28,7 +28,6 @@ pub(super) struct CostReport {
     gpus: Vec<GpuReport>,
 }
 
-/// Costs of one GPU.
 #[derive(Debug, Serialize)]
 struct GpuReport {
     ordinal: u32,
@@ -39,9 +38,6 @@ struct GpuReport {
 }
 
 /// Measures the CPU and every GPU, tunes their settings if `tune`, and writes the user's file.
-///
-/// # Errors
-/// If a measurement fails or the file cannot be written.
 pub(super) fn calibrate(
     devices: &[Device],
     tunes: bool,

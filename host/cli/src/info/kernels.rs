@@ -7,7 +7,6 @@ use serde::Serialize;
 use seawall::backend::cuda::EMBEDDED;
 use seawall::units::{bytes, counted};
 
-/// One embedded file.
 #[derive(Debug, Serialize)]
 pub(super) struct KernelFile {
     file: String,

@@ -7,7 +7,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::CliError;
-use super::output::print;
+use super::output::show;
 use super::progress::ProgressLine;
 use seawall::backend::cpu::available_threads;
 use seawall::backend::cuda::{self, DeviceLimits};
@@ -120,11 +120,6 @@ impl Info {
         })
     }
 
-    fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
-        serde_json::to_writer(&mut *out, self)?;
-        writeln!(out)
-    }
-
     fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "seawall {}\n", self.version)?;
         writeln!(out, "CPU  {}", self.cpu)?;
@@ -190,12 +185,6 @@ impl Device {
 /// Measures if requested, collects and shows; a missing GPU is a line, not a failure.
 pub(super) fn command(args: &InfoArgs) -> Result<ExitCode, CliError> {
     let info = Info::gather(args)?;
-    print(|out| {
-        if args.json {
-            info.write_json(out)
-        } else {
-            info.write_text(out)
-        }
-    })?;
+    show(args.json, &info, |out| info.write_text(out))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -54,11 +54,7 @@ impl PlanError {
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Unreadable { source, .. } => Cause::of_io(source),
-            Self::InvalidJson { .. }
-            | Self::Layers(_)
-            | Self::Execution(_)
-            | Self::Devices(_)
-            | Self::OverBudget { .. } => Cause::Request,
+            _ => Cause::Request,
         }
     }
 

@@ -4,8 +4,7 @@
 //! so that the first bad record is the one reported. Memory grows with the text, never with a
 //! number in it.
 
-use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{BufReader, Read};
 
 use seawall_core::launch::{AdapterLimits, LaunchPolicy, LaunchRequest};
 use seawall_core::plan::arena::DEFAULT_ALIGNMENT;
@@ -17,6 +16,7 @@ use seawall_core::topology::Signals;
 use serde::Deserialize;
 
 use super::PlanError;
+use crate::files::input;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -122,9 +122,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads a file, or standard input for `-`.
     pub(super) fn read(file: &str) -> Result<Self, PlanError> {
-        match source(file) {
+        match input(file) {
             Ok(source) => Self::from_reader(shown(file), source),
             Err(error) => Err(PlanError::of_json(
                 shown(file),
@@ -280,16 +279,6 @@ impl WaveEntry {
 
 fn shown(file: &str) -> &str {
     if file == "-" { "standard input" } else { file }
-}
-
-/// The bytes are parsed as they arrive, so that an endless source, such as a device, is refused at
-/// its first wrong byte and never buffered.
-fn source(file: &str) -> io::Result<Box<dyn Read>> {
-    if file == "-" {
-        Ok(Box::new(io::stdin().lock()))
-    } else {
-        Ok(Box::new(File::open(file)?))
-    }
 }
 
 #[cfg(test)]

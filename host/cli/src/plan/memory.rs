@@ -23,7 +23,6 @@ impl DevicesMemory {
         }
     }
 
-    /// Their space.
     pub(super) fn view(&mut self) -> DevicesScratchView<'_> {
         DevicesScratchView::new(
             &mut self.waves,

@@ -27,7 +27,6 @@ use super::numbers::size;
 use super::output::print;
 use seawall_report::plan::{DevicesView, PlanView, dot, json, svg, text};
 
-/// Examples and notes of the short help.
 const EXAMPLES: &str = "\
 Examples:
   seawall plan waves.json
@@ -237,7 +236,6 @@ fn show(args: &PlanArgs, file: &str) -> Result<(), CliError> {
     print(|out| args.format().write(&view, out))
 }
 
-/// The plan of each of `count` devices, and their exchanges.
 fn show_devices(args: &PlanArgs, program: &Program, count: u32) -> Result<(), CliError> {
     let dag = program.dag();
     let (mut memory, mut more) = (PlannerMemory::for_dag(&dag), DevicesMemory::of(&dag));

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::PlanFormat;
 use crate::error::CliError;
-use crate::output::print;
+use crate::output::{self, print};
 use crate::program::read;
 use seawall::program::{GraphSize, PlanRequest, PlanSummary};
 use seawall_report::plan::program::{GroupView, dot, groups, svg, text};
@@ -40,8 +40,7 @@ fn json(mut groups: Vec<GroupView>, summary: PlanSummary, out: &mut dyn Write) -
         body_of,
         summary,
     };
-    serde_json::to_writer(&mut *out, &report)?;
-    writeln!(out)
+    output::json(&report, out)
 }
 
 #[derive(Serialize)]

@@ -89,7 +89,6 @@ impl Random {
     }
 }
 
-/// One client's connection.
 struct Connection<'a>(Answers<'a>);
 
 impl<'a> Connection<'a> {

@@ -7,118 +7,49 @@ use serde_json::Value;
 /// Priorities in the order of the service's counters.
 const PRIORITIES: [&str; 5] = ["critical", "high", "normal", "low", "idle"];
 
-/// A number of the answer of `stats`.
-struct Metric {
-    name: &'static str,
-    kind: &'static str,
-    help: &'static str,
-    /// Its place in the answer.
-    pointer: &'static str,
-}
+/// Numbers of the answer of `stats`, one a line: name, place in the answer, help. Names of counters end
+/// in `_total`, others are gauges.
+const METRICS: &str = "\
+graph_nodes /graph/nodes Nodes of the graph.
+graph_edges /graph/edges Directed edges of the graph.
+workers /stats/workers Workers that answer.
+queries_submitted_total /stats/submitted Queries that entered the ring.
+queries_ended_total /stats/ended Queries that workers ended.
+faults_total /stats/faults Queries that ended as faults.
+requeues_total /stats/requeues Queries that went back into the ring.
+prints_dropped_total /stats/prints_dropped Lines that the log had no space for.
+oldest_age /stats/oldest_age Greatest age of a query that was seen, in rounds of the ring.";
 
-const fn counter(name: &'static str, pointer: &'static str, help: &'static str) -> Metric {
-    Metric {
-        kind: "counter",
-        ..gauge(name, pointer, help)
-    }
-}
-
-const fn gauge(name: &'static str, pointer: &'static str, help: &'static str) -> Metric {
-    Metric {
-        name,
-        kind: "gauge",
-        help,
-        pointer,
-    }
-}
+/// Numbers of a service of modules.
+const OF_MODULES: &str = "\
+program_functions /program/functions Functions of the modules.
+values /values Values of all functions.
+calls /calls Calls of all functions.
+questions_asked_total /stats/asked Lines that clients sent.
+questions_refused_total /stats/refused Lines that were answered with an error.
+sources_kept /stats/sources_kept Sources whose searches are kept.";
 
 /// Numbers of each tenant, at their place there.
-const OF_TENANTS: [Metric; 3] = [
-    counter(
-        "tenant_served_total",
-        "/served",
-        "Queries answered, by tenant.",
-    ),
-    gauge("tenant_running", "/running", "Queries that run, by tenant."),
-    counter(
-        "tenant_faults_total",
-        "/faults",
-        "Queries that ended as faults, by tenant.",
-    ),
-];
+const OF_TENANTS: &str = "\
+tenant_served_total /served Queries answered, by tenant.
+tenant_running /running Queries that run, by tenant.
+tenant_faults_total /faults Queries that ended as faults, by tenant.";
 
-const METRICS: [Metric; 9] = [
-    gauge("graph_nodes", "/graph/nodes", "Nodes of the graph."),
-    gauge(
-        "graph_edges",
-        "/graph/edges",
-        "Directed edges of the graph.",
-    ),
-    gauge("workers", "/stats/workers", "Workers that answer."),
-    counter(
-        "queries_submitted_total",
-        "/stats/submitted",
-        "Queries that entered the ring.",
-    ),
-    counter(
-        "queries_ended_total",
-        "/stats/ended",
-        "Queries that workers ended.",
-    ),
-    counter(
-        "faults_total",
-        "/stats/faults",
-        "Queries that ended as faults.",
-    ),
-    counter(
-        "requeues_total",
-        "/stats/requeues",
-        "Queries that went back into the ring.",
-    ),
-    counter(
-        "prints_dropped_total",
-        "/stats/prints_dropped",
-        "Lines that the log had no space for.",
-    ),
-    gauge(
-        "oldest_age",
-        "/stats/oldest_age",
-        "Greatest age of a query that was seen, in rounds of the ring.",
-    ),
-];
+/// Name, place and help of each metric of a table.
+fn metrics(table: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    table.lines().filter_map(|line| {
+        let (name, rest) = line.split_once(' ')?;
+        let (pointer, help) = rest.split_once(' ')?;
+        Some((name, pointer, help))
+    })
+}
 
-/// The metrics of a service of modules.
-const OF_MODULES: [Metric; 6] = [
-    gauge(
-        "program_functions",
-        "/program/functions",
-        "Functions of the modules.",
-    ),
-    gauge("values", "/values", "Values of all functions."),
-    gauge("calls", "/calls", "Calls of all functions."),
-    counter(
-        "questions_asked_total",
-        "/stats/asked",
-        "Lines that clients sent.",
-    ),
-    counter(
-        "questions_refused_total",
-        "/stats/refused",
-        "Lines that were answered with an error.",
-    ),
-    gauge(
-        "sources_kept",
-        "/stats/sources_kept",
-        "Sources whose searches are kept.",
-    ),
-];
-
-fn plain(answer: &Value, metrics: &[Metric]) -> Option<String> {
+fn plain(answer: &Value, table: &str) -> Option<String> {
     let mut text = String::new();
-    for metric in metrics {
-        let value = answer.pointer(metric.pointer)?.as_u64()?;
-        head(&mut text, metric.name, metric.kind, metric.help);
-        let _ = writeln!(text, "seawall_{} {value}", metric.name);
+    for (name, pointer, help) in metrics(table) {
+        let value = answer.pointer(pointer)?.as_u64()?;
+        head(&mut text, name, help);
+        let _ = writeln!(text, "seawall_{name} {value}");
     }
     Some(text)
 }
@@ -126,30 +57,17 @@ fn plain(answer: &Value, metrics: &[Metric]) -> Option<String> {
 /// The metrics in an answer of `stats`; `None` if it is none.
 pub(super) fn text(answer: &Value) -> Option<String> {
     if answer["program"].is_object() {
-        return plain(answer, &OF_MODULES);
+        return plain(answer, OF_MODULES);
     }
-    let mut text = plain(answer, &METRICS)?;
-    head(
-        &mut text,
-        "waiting",
-        "gauge",
-        "Queries that wait, by priority.",
-    );
-    for (priority, waiting) in PRIORITIES
-        .iter()
-        .zip(answer["stats"]["waiting"].as_array()?)
-    {
+    let mut text = plain(answer, METRICS)?;
+    head(&mut text, "waiting", "Queries that wait, by priority.");
+    let waiting = answer["stats"]["waiting"].as_array()?;
+    for (priority, waiting) in PRIORITIES.iter().zip(waiting) {
         let _ = writeln!(text, "seawall_waiting{{priority=\"{priority}\"}} {waiting}");
     }
     let tenants = answer["stats"]["tenants"].as_array()?;
-    for Metric {
-        name,
-        kind,
-        help,
-        pointer,
-    } in OF_TENANTS
-    {
-        head(&mut text, name, kind, help);
+    for (name, pointer, help) in metrics(OF_TENANTS) {
+        head(&mut text, name, help);
         for (number, tenant) in tenants.iter().enumerate() {
             let value = tenant.pointer(pointer)?.as_u64()?;
             let _ = writeln!(text, "seawall_{name}{{tenant=\"{number}\"}} {value}");
@@ -158,7 +76,12 @@ pub(super) fn text(answer: &Value) -> Option<String> {
     Some(text)
 }
 
-fn head(text: &mut String, name: &str, kind: &str, help: &str) {
+fn head(text: &mut String, name: &str, help: &str) {
+    let kind = if name.ends_with("_total") {
+        "counter"
+    } else {
+        "gauge"
+    };
     let _ = writeln!(
         text,
         "# HELP seawall_{name} {help}\n# TYPE seawall_{name} {kind}"

@@ -18,7 +18,7 @@ use clap::{Args, ValueEnum};
 
 use super::CliError;
 use super::files::Outputs;
-use super::output::print;
+use super::output::{print, show};
 use super::serve::LINE_MAX as QUERY_MAX;
 use super::unix::connect_within;
 use seawall::Cause;
@@ -89,18 +89,11 @@ enum LoadOp {
 pub(crate) enum QueryError {
     /// No service listens.
     #[error("{path}: {source}; start one with seawall serve GRAPH --socket {path}")]
-    Connect {
-        /// The socket.
-        path: String,
-        /// The error of the system.
-        source: io::Error,
-    },
+    Connect { path: String, source: io::Error },
     /// The service ended or failed during a query.
     #[error("{path}: {source}; {open} queries have no answer")]
     Lost {
-        /// The socket.
         path: String,
-        /// The error of the system.
         source: io::Error,
         /// Queries without an answer.
         open: u64,
@@ -108,7 +101,6 @@ pub(crate) enum QueryError {
     /// The service accepts no more clients.
     #[error("{path}: {message}; use fewer clients or ask again later")]
     Busy {
-        /// The socket.
         path: String,
         /// The answer of the service.
         message: String,
@@ -117,22 +109,15 @@ pub(crate) enum QueryError {
     #[error(
         "{path}: it serves modules, which have no nodes; --op nop measures the way there and back"
     )]
-    Modules {
-        /// The socket.
-        path: String,
-    },
+    Modules { path: String },
     /// Random nodes of a graph whose nodes have names.
     #[error(
         "{path}: the nodes of its graph have names, and random ones are drawn by their ids; ask about nodes by lines, or serve a graph with ids"
     )]
-    Named {
-        /// The socket.
-        path: String,
-    },
+    Named { path: String },
     /// An invalid answer.
     #[error("{path}: the answer {line:?} is none of seawall serve")]
     Stranger {
-        /// The socket.
         path: String,
         /// The received text, or its beginning.
         line: String,
@@ -140,37 +125,24 @@ pub(crate) enum QueryError {
     /// An incomplete answer.
     #[error("{path}: an answer was cut after {bytes} bytes; {open} queries have no answer")]
     Cut {
-        /// The socket.
         path: String,
-        /// Bytes received.
         bytes: usize,
         /// Queries without an answer.
         open: u64,
     },
     /// An answer without an end.
     #[error("{path}: an answer of more than {most} bytes, which is none of seawall serve")]
-    Endless {
-        /// The socket.
-        path: String,
-        /// Most bytes of an answer.
-        most: usize,
-    },
+    Endless { path: String, most: usize },
     /// The service closed an idle connection.
     #[error("{path}: {message}")]
     Idle {
-        /// The socket.
         path: String,
         /// The answer of the service.
         message: String,
     },
     /// A query that no service accepts.
     #[error("query {number} has more than {most} bytes, and a service takes no more")]
-    LongQuery {
-        /// Its number, from 1 on.
-        number: u64,
-        /// Most bytes of a query.
-        most: usize,
-    },
+    LongQuery { number: u64, most: usize },
     /// A picture whose suffix names no format.
     #[error("--plot {path}: {NAMED}")]
     Picture {
@@ -180,19 +152,11 @@ pub(crate) enum QueryError {
 }
 
 impl QueryError {
-    /// Whether the request is the cause.
     pub(crate) fn cause(&self) -> Cause {
         match self {
             Self::Connect { source, .. } => Cause::of_io(source),
             Self::Picture { .. } | Self::LongQuery { .. } => Cause::Request,
-            Self::Lost { .. }
-            | Self::Busy { .. }
-            | Self::Modules { .. }
-            | Self::Named { .. }
-            | Self::Stranger { .. }
-            | Self::Cut { .. }
-            | Self::Endless { .. }
-            | Self::Idle { .. } => Cause::Failure,
+            _ => Cause::Failure,
         }
     }
 }
@@ -223,13 +187,7 @@ pub(super) fn command(args: &QueryArgs) -> Result<ExitCode, CliError> {
     if let Some((path, format)) = plot {
         write_whole(path, |out| report::plot(&report, format, out))?;
     }
-    print(|out| {
-        if args.json {
-            report.write_json(out)
-        } else {
-            report.write_text(out)
-        }
-    })?;
+    show(args.json, &report.json(), |out| report.write_text(out))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -419,7 +377,6 @@ struct Sent {
     is_over: AtomicBool,
 }
 
-/// Sends queries and then the end.
 fn send(mut stream: &UnixStream, queries: &[String], sent: &Sent) -> Result<(), SendError> {
     let mut line = |line: &[u8], is_last: bool| {
         let line = line.trim_ascii();

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use seawall::units::{Count, Nanoseconds};
 use seawall_report::canvas::{Anchor, Area, Canvas, PictureFormat};
@@ -48,16 +48,15 @@ impl Latencies {
         self.times_ns.len() as f64 * 1e9 / self.run_ns.max(1) as f64
     }
 
-    pub(super) fn write_json(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn json(&self) -> Value {
         let shares: serde_json::Map<_, _> = SHARES
             .into_iter()
             .map(|(share, name)| (name.to_owned(), self.at(share).into()))
             .collect();
-        let report = json!({
+        json!({
             "queries": self.times_ns.len(), "failed": self.failed, "run_ns": self.run_ns,
             "per_second": self.per_second(), "time_ns": shares, "max_ns": self.longest()
-        });
-        writeln!(out, "{report}")
+        })
     }
 
     pub(super) fn write_text(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -43,7 +43,6 @@ impl ResultColumn<'_> {
 pub(super) struct Choice(Vec<Option<usize>>);
 
 impl Choice {
-    /// The columns with these names.
     pub(super) fn of(asked: &[String], results: &[TextResult]) -> Result<Self, CliError> {
         let known = std::iter::once(INDEX).chain(results.iter().map(|result| result.name.as_str()));
         let known: Vec<&str> = known.collect();
@@ -73,7 +72,6 @@ impl Choice {
         places.filter_map(|at| of.get(*at)).collect()
     }
 
-    /// These columns of all results.
     fn columns<'a>(&self, of: &[ResultColumn<'a>]) -> Vec<ResultColumn<'a>> {
         let column = |at: &Option<usize>| match at {
             None => Some(ResultColumn::INDEX),

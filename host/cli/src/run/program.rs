@@ -14,7 +14,7 @@ use super::columns::{self, Choice, ResultColumn};
 use super::spans::Spans;
 use super::{EmitName, Ranks};
 use crate::error::CliError;
-use crate::output::print;
+use crate::output::{json, print};
 use crate::program::{ProgramFailure, read, values};
 use seawall::backend::cpu::{assembly, available_threads};
 use seawall::backend::{BackendError, CodeReport, ProgramSession, plan_request, ptx};
@@ -33,7 +33,6 @@ use seawall_report::table::RowFormat;
 use seawall_report::taken;
 use seawall_report::trace;
 
-/// A program, its graph and its machine.
 pub(super) struct ProgramRequest<'a> {
     pub(super) file: &'a Path,
     pub(super) graph: &'a OsStr,
@@ -43,11 +42,9 @@ pub(super) struct ProgramRequest<'a> {
     pub(super) machine: Machine,
     /// Several devices that share the program.
     pub(super) devices: Option<&'a DeviceChoice>,
-    /// Ranks that share it.
     pub(super) ranks: Option<&'a Ranks>,
     /// The form of `--emit`, which is printed instead of a run.
     pub(super) emit: Option<EmitName>,
-    /// Number of runs.
     pub(super) repeat: NonZeroU32,
     /// The file of `--out`, and its format.
     pub(super) table: Option<(&'a Path, RowFormat)>,
@@ -60,7 +57,6 @@ pub(super) struct ProgramRequest<'a> {
     pub(super) is_timed: bool,
     /// Whether the report has groups with their times.
     pub(super) explain: bool,
-    /// The file of `--trace`.
     pub(super) trace: Option<&'a Path>,
     pub(super) quiet: bool,
 }
@@ -132,17 +128,13 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
         write_whole(path, |out| columns::write(&columns, &choice, format, out))?;
     }
     if asked.json {
-        print(|out| {
-            serde_json::to_writer(&mut *out, &report)?;
-            writeln!(out)
-        })?;
+        print(|out| json(&report, out))?;
     } else if !(asked.quiet || asked.is_for_rows) {
         print(|out| report.write(out))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints the machine code of every wave of code.
 fn emit(encoded: &EncodedProgram, machine: &Machine) -> Result<ExitCode, CliError> {
     let threads = machine.threads.unwrap_or_else(available_threads);
     let waves = assembly(encoded, threads.get() == 1);
@@ -156,17 +148,13 @@ fn emit(encoded: &EncodedProgram, machine: &Machine) -> Result<ExitCode, CliErro
     Ok(ExitCode::SUCCESS)
 }
 
-/// Results of a run.
 struct Ran {
     device: String,
     loops: Vec<LoopEnd>,
-    /// How waves of code ran, if there are some.
     code: Option<CodeReport>,
     session: SessionReport,
-    /// The devices that shared it.
     devices: Option<DevicesReport>,
     results: Vec<ResultReport>,
-    /// Median of all runs.
     run_ns: u64,
     first_run_ns: u64,
     /// Spans since the graph was loaded.
@@ -312,7 +300,6 @@ fn output_bytes(program: &TextProgram, encoded: &EncodedProgram) -> u64 {
     4 * program.results.iter().map(words).sum::<u64>()
 }
 
-/// The values of a result in `words`.
 fn shown(result: &TextResult, words: &[u32]) -> ResultReport {
     let count = usize::try_from(result.count).unwrap_or(usize::MAX);
     ResultReport {

@@ -18,7 +18,6 @@ use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
 use std::time::Instant;
 
-/// The ranks of a run, as one of them sees them.
 pub(crate) struct Ranks {
     carrier: RefCell<Box<dyn Carrier>>,
     own: u32,
@@ -39,7 +38,6 @@ impl Ranks {
         }
     }
 
-    /// The number of this rank.
     pub(crate) fn own(&self) -> u32 {
         self.own
     }
@@ -63,7 +61,6 @@ impl Ranks {
         Ok(found?)
     }
 
-    /// Calls `run` with a session of programs on the ranks.
     pub(super) fn with_session<T>(
         &self,
         graph: &Graph,
@@ -77,7 +74,6 @@ impl Ranks {
         run(ProgramSession::over(session))
     }
 
-    /// Threads of this rank.
     fn threads(&self, machine: &Machine) -> u32 {
         let share = available_threads().get() as u32 / self.local;
         let asked = machine.threads.map(|threads| threads.get() as u32);
@@ -142,7 +138,6 @@ impl RunArgs {
         Ok(Some((outcome, nodes)))
     }
 
-    /// Refuses what ranks do not run.
     pub(super) fn check_ranks(&self) -> Result<(), CliError> {
         let refuse = |option, remedy| Err(CliError::NotOnRanks { option, remedy });
         if self.machine.emit.is_some() {

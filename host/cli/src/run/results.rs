@@ -63,7 +63,6 @@ pub(super) struct OutputArgs {
     pub(super) quiet: bool,
 }
 
-/// The table of `--out`.
 pub(super) struct TableChoice {
     pub(super) format: RowFormat,
     columns: Vec<TableColumn>,
@@ -73,7 +72,6 @@ pub(super) struct TableChoice {
 }
 
 impl TableChoice {
-    /// The requested columns, or all that results have.
     pub(super) fn columns(self, has_names: bool) -> Vec<TableColumn> {
         if !self.columns.is_empty() {
             return self.columns;

@@ -20,12 +20,10 @@ impl Spans {
         }
     }
 
-    /// Times work of the host.
     pub(super) fn host<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
         self.span(name.to_owned(), Track::Host, work)
     }
 
-    /// Times a run.
     pub(super) fn run<T>(&mut self, run: impl FnOnce() -> T) -> T {
         let name = format!("run {}", self.runs().count() + 1);
         self.span(name, Track::Device, run)
@@ -48,12 +46,10 @@ impl Spans {
         events.filter(|event| event.track == Track::Device)
     }
 
-    /// Duration of the first run.
     pub(super) fn first_run_ns(&self) -> u64 {
         self.runs().next().map_or(0, |run| run.duration_ns)
     }
 
-    /// Median duration of the runs.
     pub(super) fn median_run_ns(&self) -> u64 {
         let mut times: Vec<u64> = self.runs().map(|run| run.duration_ns).collect();
         times.sort_unstable();

@@ -79,7 +79,6 @@ enum When {
     Never,
 }
 
-/// A run that streams.
 pub(super) struct Streaming {
     file: SwgFile,
     /// Reason, if it was not requested.

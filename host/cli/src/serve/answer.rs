@@ -26,7 +26,6 @@ pub(super) struct Form {
 /// Words of the window that an answer shows.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Shown {
-    /// Nodes.
     Neighbours(Span),
     /// Values of a program's result.
     Values(Kind, Span),
@@ -86,7 +85,6 @@ impl Shown {
     }
 }
 
-/// A node by its id or its name.
 pub(super) fn node_value(graph: &Graph, node: u32) -> Value {
     match graph.label_of(node) {
         NodeLabel::Id(id) => json!(id),
@@ -107,7 +105,6 @@ fn failure(error: &TicketError, programs: &Programs) -> Value {
     }
 }
 
-/// The error of a query that was not posted.
 pub(super) fn refused(error: &SubmitError) -> Value {
     let message = error.to_string();
     match error {

@@ -24,7 +24,6 @@ impl Serialize for Id {
     }
 }
 
-/// A line of an answer.
 #[derive(Debug, Serialize)]
 pub(super) struct Line<'a> {
     /// The query's value.
@@ -220,7 +219,6 @@ impl<'l> Fields<'l> {
     }
 }
 
-/// The error of a field whose value is not `what`.
 pub(super) fn wrong(field: &str, value: &RawValue, what: &str) -> Value {
     let text = value.get();
     let shown: String = text.chars().take(SHOWN).collect();
@@ -231,7 +229,6 @@ pub(super) fn wrong(field: &str, value: &RawValue, what: &str) -> Value {
     )
 }
 
-/// The error of a field.
 pub(super) fn bad(field: &str, message: &str) -> Value {
     json!({"kind": "bad_query", "field": field, "message": message})
 }

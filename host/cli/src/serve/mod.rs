@@ -45,7 +45,6 @@ use seawall_modules::{ModuleError, flow as analysis};
 use session::{Activity, Answerer, Session};
 use stop::Stop;
 
-/// Examples and notes of the short help.
 const EXAMPLES: &str = "\
 Examples:
   echo '{\"id\":1,\"op\":\"distance\",\"source\":0,\"target\":99}' | seawall serve gen:grid:10

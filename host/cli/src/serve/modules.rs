@@ -41,7 +41,6 @@ const NAMES: &str = "a name or a list of at most 64";
 const LIMIT: &str = "a whole number from 0 to 4294967295";
 const TRUTH: &str = "true or false";
 
-/// Modules that stay resident.
 pub(super) struct Modules {
     session: TaintSession<'static>,
     reach: ImportReach,

@@ -31,7 +31,6 @@ impl Poster {
         }
     }
 
-    /// Posts the query of a line.
     pub(super) fn event(&mut self, space: usize, line: &[u8]) -> Event {
         match request::read(line, &self.served) {
             Ok(request) => self.post(space, request),

@@ -36,14 +36,11 @@ struct Offer {
     results: Vec<TextResult>,
 }
 
-/// A valid run of a program.
 #[derive(Debug)]
 pub(super) struct Run {
     /// Number of the service's program.
     pub(super) number: u32,
-    /// The words of its inputs.
     pub(super) inputs: Vec<u32>,
-    /// Kind of the values of its result.
     pub(super) kind: Kind,
     /// Words of these values that fit the answer.
     pub(super) words: u32,
@@ -59,7 +56,6 @@ pub(super) struct RunLine {
 }
 
 impl Programs {
-    /// Reads and plans the programs of `files` for `graph`.
     pub(super) fn read(files: &[PathBuf], graph: &Graph) -> Result<Self, CliError> {
         let mut programs = Self::default();
         for file in files {

@@ -21,14 +21,13 @@ pub(super) struct Request {
     pub(super) asked: LineRequest,
 }
 
-/// Request of a line.
 #[derive(Debug)]
 pub(super) enum LineRequest {
-    /// A query of the service.
     Query(Query),
-    /// The neighbours of a node, with a limit for the answer.
-    Neighbours { node: u32, limit: u32 },
-    /// A run of a program.
+    Neighbours {
+        node: u32,
+        limit: u32,
+    },
     Run(Run),
     /// The end of a batch.
     Fence,
@@ -45,9 +44,8 @@ pub(super) struct Bad {
 
 /// A 32-bit word in messages.
 const WORD: &str = "a whole number from 0 to 4294967295";
-/// A node in messages.
 const NODE: &str = "the id of a node, a whole number from 0 to 18446744073709551615";
-/// The same where nodes have names.
+/// [`NODE`] where nodes have names.
 const NAMED_NODE: &str = "the name of a node, a text, or a whole number for a name of digits";
 
 /// A node by its name in a line.

@@ -26,9 +26,7 @@ use super::stop::Stop;
 use super::{LINE_MAX, OPEN};
 use seawall::service::Ticket;
 
-/// Events of a client.
 pub(super) enum Event {
-    /// A query was posted.
     Posted {
         space: usize,
         since: Instant,
@@ -36,9 +34,14 @@ pub(super) enum Event {
         ticket: Ticket,
     },
     /// An answer that needed no query.
-    Said { space: usize, id: Id, answer: Value },
-    /// A query ended.
-    Ended { space: usize },
+    Said {
+        space: usize,
+        id: Id,
+        answer: Value,
+    },
+    Ended {
+        space: usize,
+    },
     /// No further query comes.
     Over,
     /// The client neither asked nor waited for too long.
@@ -128,9 +131,6 @@ impl Session {
     /// Serves `input` until it ends or the service is to stop, and writes the answers to earlier
     /// queries. Returns the thread that reads, which may hang in a read for ever. An input that
     /// fails with [`io::ErrorKind::TimedOut`] is that of an idle client, which gets an error.
-    ///
-    /// # Errors
-    /// [`std::io::Error`] of a thread that cannot be started.
     pub(super) fn run(
         self,
         input: impl BufRead + Send + 'static,
@@ -167,7 +167,6 @@ impl Session {
     }
 }
 
-/// The end of a session.
 pub(super) struct Left {
     /// The thread that reads.
     #[cfg_attr(
@@ -181,9 +180,7 @@ pub(super) struct Left {
 
 /// The side that answers a client's lines.
 pub(super) enum Answerer {
-    /// The service of a graph.
     Graph(Poster),
-    /// Modules.
     Modules(Arc<Modules>),
 }
 

@@ -26,25 +26,14 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Time within which an existing socket must answer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
-/// A socket could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SocketError {
     /// There is a file at its path.
     #[error("{path}: {what} is there already; remove it or name another path")]
-    Taken {
-        /// The path.
-        path: String,
-        /// The file that is there.
-        what: &'static str,
-    },
+    Taken { path: String, what: &'static str },
     /// The system refused.
     #[error("{path}: {source}")]
-    Io {
-        /// The path.
-        path: String,
-        /// The error of the system.
-        source: io::Error,
-    },
+    Io { path: String, source: io::Error },
 }
 
 impl SocketError {
@@ -65,7 +54,6 @@ impl SocketError {
 /// Limits of a service's clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Clients at the same time.
     pub(super) clients: u32,
     /// Time after which a client that neither asks nor waits is closed.
     pub(super) idle: Duration,

@@ -92,10 +92,8 @@ pub(super) fn join_directions<const N: usize>(
     all
 }
 
-/// A part whose directions are joined.
 struct Part<'a, const N: usize> {
     edges: &'a mut [[u32; N]],
-    /// Place of the part.
     start: usize,
     order: Order,
     /// Number of edges that stay so far; they are at the front.

@@ -107,7 +107,6 @@ where
     join(lower, higher)
 }
 
-/// Joins each row of `lower` with that of `higher`.
 fn join(lower: Csr, higher: Csr) -> Result<Csr, Shortage> {
     let lows = lower.offsets;
     let mut offsets = higher.offsets;

@@ -13,7 +13,6 @@ const PARTS: usize = 8;
 /// With fewer edges, a part is not worth a thread.
 const PART_EDGES: usize = 1 << 14;
 
-/// Returns the number of parts for a number of edges.
 pub(super) fn parts_of(edges: usize) -> usize {
     (edges / PART_EDGES).clamp(1, PARTS * rayon::current_num_threads())
 }

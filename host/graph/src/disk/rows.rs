@@ -21,7 +21,6 @@ pub struct Rows {
     lows: Vec<u32>,
     /// Rows at which the high half grows by one.
     wraps: Vec<u32>,
-    /// Offset of the last row.
     last: u64,
 }
 
@@ -52,7 +51,6 @@ impl Rows {
         Ok(all)
     }
 
-    /// Returns no rows, with space for `rows`.
     pub(super) fn with_space(rows: u32) -> Result<Self, RowError> {
         let mut lows = Vec::new();
         memory::reserve_exact(&mut lows, rows as usize + 1).map_err(RowError::Memory)?;

@@ -164,7 +164,6 @@ impl SwgFile {
         Ok(rows)
     }
 
-    /// The error for row offsets.
     pub(super) fn wrong_row(&self, error: RowError) -> GraphError {
         match error {
             RowError::Order { row, start } => self.bad(BinaryProblem::Offset {

@@ -2,7 +2,6 @@
 
 use crate::nearest::did_you_mean;
 
-/// The names of generators.
 const GENERATORS: [&str; 6] = ["rmat", "rmat-directed", "uniform", "grid", "chain", "batch"];
 
 /// An error of a generator's specification.

@@ -384,32 +384,8 @@ impl GraphError {
     pub fn cause(&self) -> Cause {
         match self {
             Self::Io { source, .. } => Cause::of_io(source),
-            Self::Empty { .. }
-            | Self::UnknownFormat { .. }
-            | Self::Foreign { .. }
-            | Self::NoColumns { .. }
-            | Self::UnknownSuffix { .. }
-            | Self::Directed { .. }
-            | Self::Compressed { .. }
-            | Self::Line { .. }
-            | Self::EdgeCount { .. }
-            | Self::Unwritable { .. }
-            | Self::Archive { .. }
-            | Self::RowCount { .. }
-            | Self::NeighbourCount { .. }
-            | Self::OneSided { .. }
-            | Self::Binary { .. }
-            | Self::TooManyNodes { .. }
-            | Self::TooManyEdges { .. }
-            | Self::HollowGraph { .. }
-            | Self::Generator { .. }
-            | Self::EdgeOutOfRange { .. }
-            | Self::BadWeight { .. }
-            | Self::BadArrays { .. }
-            | Self::Scale { .. }
-            | Self::OtherFormat { .. }
-            | Self::NoWeights { .. } => Cause::Request,
             Self::Changed { .. } | Self::Memory { .. } | Self::Threads { .. } => Cause::Failure,
+            _ => Cause::Request,
         }
     }
 }

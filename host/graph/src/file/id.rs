@@ -16,7 +16,6 @@ enum Id {
     /// An existing file: by device and number, so that hard links are equal too.
     #[cfg(unix)]
     Node { device: u64, number: u64 },
-    /// An existing file.
     #[cfg(not(unix))]
     Known(PathBuf),
     /// A file that does not exist yet: its name in a folder without links.

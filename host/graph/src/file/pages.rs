@@ -88,7 +88,6 @@ fn place(file: &File, sections: &[Section<'_>], end: u64) -> io::Result<()> {
     })
 }
 
-/// A mapped file.
 struct Pages {
     start: NonNull<u8>,
     bytes: usize,

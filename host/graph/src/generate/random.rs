@@ -50,7 +50,6 @@ pub(super) fn rows(
     joined(plan, lower, higher)
 }
 
-/// Draws a stretch of edges.
 fn draw_into(
     out: &mut Writer<'_, '_>,
     draw: &impl Draw,
@@ -300,7 +299,6 @@ struct Slot<'a> {
     targets: &'a mut [u32],
 }
 
-/// Joins the rows of one part.
 fn join(slot: Slot<'_>) {
     let Slot {
         halves,

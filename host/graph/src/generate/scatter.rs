@@ -17,7 +17,6 @@ use rayon::prelude::*;
 
 use crate::memory::{self, Shortage};
 
-/// Edges of a part, on average.
 const PART_EDGES: u64 = 1 << 19;
 /// Parts per thread that a smaller graph has, as threads differ in speed.
 const PARTS: u64 = 8;
@@ -40,7 +39,6 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Divides `nodes` nodes with `edges` edges.
     pub(super) fn of(nodes: u32, edges: u64) -> Self {
         let shares = PARTS * rayon::current_num_threads() as u64;
         let parts = (edges / PART_EDGES).max(shares.min(edges / PART_EDGES_MIN));
@@ -49,7 +47,6 @@ impl Plan {
         Self { row_bits, nodes }
     }
 
-    /// Number of parts.
     pub(super) fn parts(&self) -> usize {
         self.nodes.div_ceil(1 << self.row_bits) as usize
     }
@@ -77,7 +74,6 @@ pub(super) struct Pool {
     plan: Plan,
     /// Groups of lanes, each of which fills separate chunks.
     groups: usize,
-    /// Edges of a chunk.
     chunk: usize,
     rows: Vec<u16>,
     ends: Vec<u32>,
@@ -139,19 +135,16 @@ impl Pool {
     }
 }
 
-/// The ends of a pool, chunk by chunk.
 pub(super) struct Chunks {
     chunk: usize,
     ends: Vec<u32>,
 }
 
 impl Chunks {
-    /// Returns a chunk.
     pub(super) fn get(&self, at: usize) -> &[u32] {
         &self.ends[at * self.chunk..][..self.chunk]
     }
 
-    /// Frees the chunks.
     pub(super) fn free(self) {
         memory::free(self.ends);
     }
@@ -199,13 +192,11 @@ type Free<'a> = Enumerate<Zip<ChunksMut<'a, u16>, ChunksMut<'a, u32>>>;
 /// Parts that threads add edges to.
 struct Parts<'a> {
     row_bits: u32,
-    /// The chunks of each part, for each group.
     groups: Vec<Vec<Mutex<Vec<Chunk<'a>>>>>,
     free: Mutex<Free<'a>>,
 }
 
 impl<'a> Parts<'a> {
-    /// Takes a chunk.
     fn chunk(&self) -> Option<Chunk<'a>> {
         let (at, (rows, ends)) = lock(&self.free).next()?;
         Some(Chunk {

@@ -9,10 +9,8 @@ use std::arch::x86_64::{
 
 use super::{FACTORS, GOLDEN, Stream};
 
-/// Streams in one vector.
 pub(crate) const STREAMS: usize = 4;
 
-/// Four streams.
 #[derive(Clone, Copy)]
 pub(crate) struct Streams(__m256i);
 
@@ -24,7 +22,6 @@ impl Streams {
         Self(bytemuck::cast(streams.map(|stream| stream.0)))
     }
 
-    /// Returns word number `count` of each stream.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn words(self, count: u64) -> __m256i {
@@ -36,7 +33,6 @@ impl Streams {
     }
 }
 
-/// Multiplies four words by a factor.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn times(words: __m256i, factor: u64) -> __m256i {

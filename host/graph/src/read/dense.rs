@@ -29,7 +29,6 @@ pub(super) enum Part {
 }
 
 impl Dense {
-    /// Number of listed values.
     pub(super) fn values(&self) -> u64 {
         match self.part {
             Part::Whole => self.nodes * self.nodes,
@@ -38,7 +37,6 @@ impl Dense {
         }
     }
 
-    /// First row of a column.
     fn first_row(&self, column: u64) -> u64 {
         match self.part {
             Part::Whole => 0,
@@ -48,7 +46,6 @@ impl Dense {
     }
 }
 
-/// Takes the value of one line.
 pub(super) fn line<const N: usize>(
     fields: &mut Fields<'_>,
     dense: &Dense,

@@ -47,7 +47,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Goes to the start of the next line.
     #[inline]
     pub(super) fn next_line(&mut self) {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
@@ -67,7 +66,6 @@ impl<'a> Fields<'a> {
         line.strip_suffix(b"\r").unwrap_or(line)
     }
 
-    /// Ends the line; a field before its end is an error.
     #[inline]
     pub(super) fn end(&mut self) -> Result<(), LineProblem> {
         if self.peek().is_some() {
@@ -110,7 +108,6 @@ impl<'a> Fields<'a> {
         Ok(value)
     }
 
-    /// Returns the next field as an unsigned number.
     #[inline]
     pub(super) fn number(&mut self, what: &'static str) -> Result<u64, LineProblem> {
         self.peek();
@@ -153,7 +150,6 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Returns the next field as an edge weight.
     #[inline]
     pub(super) fn weight(&mut self) -> Result<Weight, LineProblem> {
         let before = *self;

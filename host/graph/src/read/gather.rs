@@ -86,7 +86,6 @@ struct Opened {
     notes: Notes,
     /// The rest of the piece in which they start.
     rest: Vec<u8>,
-    /// Lines before them.
     lines: u64,
 }
 

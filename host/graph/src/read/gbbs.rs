@@ -10,7 +10,6 @@ use crate::csr::Csr;
 use crate::memory;
 use crate::{BinaryProblem, GraphError};
 
-/// Bytes of the counts.
 const HEAD_BYTES: u64 = 24;
 
 /// Bytes of a file with these counts, if they are numbers that files have.

@@ -185,7 +185,6 @@ enum Text {
 struct Document<'d, 'o> {
     listed: &'d mut Listed<'o>,
     weight_name: &'d str,
-    /// Id of the key of weights.
     weight_key: Option<String>,
     weight_default: Option<String>,
     /// Whether edges are undirected unless they say otherwise, from the start of the graph on.

@@ -26,7 +26,6 @@ pub(super) enum Step {
     Taken,
     /// End of the file's first bytes.
     Done(Layout),
-    /// First edge.
     Edge(Layout),
     /// Sign of an unknown format.
     Unknown,
@@ -76,7 +75,6 @@ impl<'a> HeaderSniffer<'a> {
         std::mem::take(&mut self.notes)
     }
 
-    /// Takes the next line.
     pub(super) fn line(&mut self, bytes: &[u8]) -> Result<Step, LineProblem> {
         let line = line_of(bytes);
         self.lines += 1;
@@ -115,7 +113,6 @@ impl<'a> HeaderSniffer<'a> {
         }
     }
 
-    /// Signs of comments.
     const fn signs(&self) -> &'static [u8] {
         match self.state {
             State::Matrix(_) | State::Metis => b"%",
@@ -124,7 +121,6 @@ impl<'a> HeaderSniffer<'a> {
         }
     }
 
-    /// The first edge of a table.
     fn first_edge(
         &self,
         hinted_nodes: Option<u64>,

@@ -20,7 +20,6 @@ pub(super) struct Header {
 /// The column after the two ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Values {
-    /// None.
     Absent,
     /// Every line has one.
     Required,
@@ -46,9 +45,7 @@ impl Values {
 pub(super) enum Shape {
     /// Two ids and an optional value.
     Edge,
-    /// Columns of a table.
     Table(Table),
-    /// A value of a dense matrix.
     Dense(Dense),
     /// All neighbours of a node.
     Rows(Rows),
@@ -72,7 +69,6 @@ pub(super) struct Layout {
     pub(super) letter: Option<u8>,
     /// Whether a single number after `#` is the head of a list of neighbours instead of a comment.
     pub(super) heads: bool,
-    /// Factor on all weights.
     pub(super) factor: Option<Factor>,
     /// Whether weights may be negative.
     pub(super) signed: bool,
@@ -84,7 +80,6 @@ impl Layout {
         matches!(&self.shape, Shape::Table(table) if table.ids != IdKind::Numbers)
     }
 
-    /// A SNAP edge list.
     pub(super) fn edge_list(hinted_nodes: Option<u64>, values: Values) -> Self {
         let format = Format::EdgeList;
         Self {

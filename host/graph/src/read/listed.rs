@@ -37,12 +37,10 @@ impl<'a> Listed<'a> {
         })
     }
 
-    /// Whether weights are wanted.
     pub(super) fn wants_weights(&self) -> bool {
         self.options.weights.are_read()
     }
 
-    /// Number of edges.
     pub(super) fn edges(&self) -> u64 {
         self.parsed.listed
     }
@@ -58,7 +56,6 @@ impl<'a> Listed<'a> {
         })
     }
 
-    /// Number of nodes.
     pub(super) fn nodes(&self) -> usize {
         self.names.len()
     }
@@ -143,7 +140,6 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// A word of a file as a name.
 pub(super) fn name_of(word: &[u8]) -> Result<&str, LineProblem> {
     let quoted = || super::quote::quote(word);
     let name = std::str::from_utf8(word).map_err(|_| LineProblem::NotUtf8 { value: quoted() })?;

@@ -46,7 +46,6 @@ use source::Source;
 use std::ffi::OsStr;
 pub(super) use table::{names_ends, starts_like_a_name};
 
-/// Loads a file or standard input.
 pub(super) fn load_file(
     path: &OsStr,
     options: &LoadOptions,
@@ -70,7 +69,6 @@ pub fn is_graph_name(name: &str) -> bool {
     )
 }
 
-/// The format by a file's name.
 fn format_of(name: &str) -> Option<Format> {
     Format::of_suffix(&suffix_of(name).0)
 }
@@ -93,7 +91,6 @@ fn factor(options: &LoadOptions, name: &str) -> Result<Option<Factor>, GraphErro
     Ok(Some(factor))
 }
 
-/// Loads the bytes of a reader.
 pub(super) fn load_reader(
     name: &str,
     reader: source::Stream,

@@ -24,12 +24,10 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Number of names.
     pub(super) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The name of a label.
     pub(super) fn get(&self, label: u32) -> &str {
         name_at(&self.text, &self.ends, label)
     }

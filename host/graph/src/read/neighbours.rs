@@ -61,7 +61,6 @@ fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|word| !word.is_empty())
 }
 
-/// Takes the neighbours of one node.
 fn adjacency(line: &[u8], listed: &mut Listed<'_>) -> Result<(), Problem> {
     if line.starts_with(b"#") {
         return Ok(());

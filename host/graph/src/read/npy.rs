@@ -26,11 +26,9 @@ pub(super) struct Header {
     big_endian: bool,
     /// Number of elements.
     count: u64,
-    /// Number of dimensions.
     dimensions: u32,
 }
 
-/// Weights read from an array.
 pub(super) struct Array {
     pub(super) words: Vec<u32>,
     pub(super) kind: WeightKind,
@@ -39,7 +37,6 @@ pub(super) struct Array {
     pub(super) scaled: [u64; 2],
 }
 
-/// A number of any kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Number {
     Whole(i128),
@@ -47,7 +44,6 @@ enum Number {
 }
 
 impl Header {
-    /// Reads the header of an array.
     pub(super) fn read(member: &mut Member<'_, '_>) -> Result<Self, GraphError> {
         let mut start = [0; 10];
         member.fill(&mut start)?;
@@ -103,7 +99,6 @@ impl Header {
         self.dimensions > 1
     }
 
-    /// Reads a short text.
     pub(super) fn text(&self, member: &mut Member<'_, '_>) -> Result<String, GraphError> {
         let wide = match self.kind {
             b'S' => 1,
@@ -119,7 +114,6 @@ impl Header {
         Ok(letters.collect())
     }
 
-    /// Reads a few whole numbers.
     pub(super) fn numbers(&self, member: &mut Member<'_, '_>) -> Result<Vec<u64>, GraphError> {
         if self.count > SHORT {
             return Err(self.refused(member, "a few numbers"));

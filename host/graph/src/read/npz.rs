@@ -36,7 +36,6 @@ struct Members {
     is_unweighted: bool,
 }
 
-/// Loads an archive.
 pub(super) fn load_npz(mut source: Source, options: &LoadOptions) -> Result<Loaded, GraphError> {
     let name = source.name.clone();
     let factor = super::factor(options, &name)?;
@@ -137,7 +136,6 @@ impl Members {
     }
 }
 
-/// The ids of the nodes.
 fn ids_of(ids: Option<Vec<u64>>, nodes: u32) -> Result<Ids, ArchiveProblem> {
     let Some(ids) = ids else {
         return Ok(Ids::Offset(0));
@@ -158,7 +156,6 @@ fn ids_of(ids: Option<Vec<u64>>, nodes: u32) -> Result<Ids, ArchiveProblem> {
     }
 }
 
-/// A matrix with all its members.
 struct Matrix {
     nodes: u32,
     entries: Entries,

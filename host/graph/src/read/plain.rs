@@ -15,7 +15,6 @@ use crate::{BinaryProblem, Graph, GraphError, WeightKind};
 /// A format of such a file.
 pub(super) struct Plain {
     pub(super) format: Format,
-    /// The suffix in messages.
     pub(super) suffix: &'static str,
     /// Reads the rows, with weights if these are wanted.
     pub(super) arrays: fn(&mut Words<'_>, bool) -> Result<Csr, GraphError>,

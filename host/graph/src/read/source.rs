@@ -29,9 +29,7 @@ pub(super) type Stream = Box<dyn Read + Send>;
 
 /// An opened input.
 pub(super) struct Source {
-    /// Name for messages.
     pub(super) name: String,
-    /// Compression by the first bytes.
     pub(super) compression: Compression,
     /// Size of the file, if it is one.
     pub(super) total: Option<u64>,

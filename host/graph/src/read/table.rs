@@ -86,19 +86,16 @@ pub(super) struct Table {
 /// Meaning of the ends of edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdKind {
-    /// Whole numbers.
     Numbers,
     /// Names, since the first end is one; a plain number among them is an error, because the first
     /// line may have been one of other names.
     Words,
-    /// Names, digits or not.
     Names,
 }
 
 /// Attributes in braces after the ends of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attributes {
-    /// There are none.
     Absent,
     /// They are not needed, or hold no weight.
     Ignored,
@@ -113,7 +110,6 @@ pub(super) enum Attributes {
 pub(super) enum First {
     /// Names of columns. The first edge decides the kind of the ids.
     Header(Table),
-    /// An edge.
     Edge(Table),
     /// Names of columns, above edges whose ids are numbers.
     NumbersBelow(Table),
@@ -121,13 +117,11 @@ pub(super) enum First {
     Plain,
 }
 
-/// Purpose of reading a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wish<'a> {
     pub(super) weights: bool,
     pub(super) skip_columns: bool,
     pub(super) columns: &'a ColumnChoice,
-    /// Ids are names, digits or not.
     pub(super) names: bool,
 }
 
@@ -399,7 +393,6 @@ impl Table {
         self.weight.is_some() || self.attributes == Attributes::Weighted
     }
 
-    /// Splits a line from its attributes.
     fn split<'l>(&self, line: &'l [u8]) -> (&'l [u8], &'l [u8]) {
         let braces = line.iter().position(|&byte| byte == b'{');
         match braces.filter(|_| self.attributes != Attributes::Absent) {
@@ -416,7 +409,6 @@ impl Table {
     }
 }
 
-/// Takes one line.
 pub(super) fn line<const N: usize>(
     line: &[u8],
     table: &Table,
@@ -499,7 +491,6 @@ fn id(column: &[u8]) -> Result<u64, LineProblem> {
     Ok(id)
 }
 
-/// The name of a node.
 fn name(end: EdgeEnd<'_>, kind: IdKind) -> Result<Cow<'_, str>, LineProblem> {
     let EdgeEnd { column, is_quoted } = end;
     let text = std::str::from_utf8(column).map_err(|_| LineProblem::NotUtf8 {
@@ -582,7 +573,6 @@ impl<'l> Columns<'l> {
         Ok(Some(rest[..end].trim_ascii()))
     }
 
-    /// An end of an edge, of the last column.
     fn end(&self, column: &'l [u8]) -> EdgeEnd<'l> {
         EdgeEnd {
             column,

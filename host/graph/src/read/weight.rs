@@ -14,12 +14,9 @@ const WHAT: &str = "a weight";
 /// Larger exponents are clamped to this: no float is near.
 const EXPONENT_LIMIT: i64 = 1 << 40;
 
-/// A weight in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Weight {
-    /// A whole number.
     Whole(u32),
-    /// A negative whole number.
     Negative(i32),
     /// A number that only a float represents.
     Real {

@@ -24,7 +24,6 @@ const STEP_BYTES: usize = 1 << 20;
 pub(super) struct Words<'a> {
     source: &'a mut Source,
     format: &'static str,
-    /// A plain file and its size.
     file: Option<(File, u64)>,
     at: u64,
     /// Size that the input should have, as far as it is known.
@@ -66,7 +65,6 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Returns the error for a problem of this file.
     pub(super) fn bad(&self, problem: BinaryProblem) -> GraphError {
         self.about().bad(problem)
     }
@@ -109,7 +107,6 @@ impl<'a> Words<'a> {
         }))
     }
 
-    /// Fills the buffer.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<(), GraphError> {
         let filled = match &self.file {
             None => self.source.fill(buffer)?,
@@ -124,7 +121,6 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// Skips bytes.
     pub(super) fn skip(&mut self, bytes: u64) -> Result<(), GraphError> {
         if let Some((_, total)) = self.file {
             self.at = self.at.saturating_add(bytes);
@@ -144,7 +140,6 @@ impl<'a> Words<'a> {
         Ok(())
     }
 
-    /// Reads the next `count` words.
     pub(super) fn words<T: Pod + Send>(&mut self, count: u64) -> Result<Vec<T>, GraphError> {
         let words = match &self.file {
             Some((file, total)) => self.placed(file, *total, count)?,
@@ -259,7 +254,6 @@ pub(super) fn zeroed<T: Pod>(count: u64, name: &str) -> Result<Vec<T>, GraphErro
     memory::zeroed(length).map_err(|short| GraphError::memory(name, short))
 }
 
-/// Fills the buffer with the bytes of the file from `at` on, as far as there are any.
 fn fill_at(file: &File, buffer: &mut [u8], at: u64) -> io::Result<usize> {
     let mut filled = 0;
     while filled < buffer.len() {

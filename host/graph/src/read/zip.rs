@@ -35,16 +35,13 @@ impl Read for Bytes<'_> {
     }
 }
 
-/// An archive.
 pub(super) struct Zip<'a> {
     name: String,
     stream: BufReader<Bytes<'a>>,
     members: u32,
 }
 
-/// A member of an archive.
 pub(super) struct Member<'z, 'a> {
-    /// Its name.
     pub(super) name: String,
     archive: &'z str,
     content: Content<'z, 'a>,
@@ -156,7 +153,6 @@ fn wide_sizes(mut extra: &[u8]) -> &[u8] {
 }
 
 impl Member<'_, '_> {
-    /// Fills the buffer.
     pub(super) fn fill(&mut self, buffer: &mut [u8]) -> Result<(), GraphError> {
         let filled = match &mut self.content {
             Content::Stored(content) => content.read_exact(buffer),
@@ -167,7 +163,6 @@ impl Member<'_, '_> {
         Ok(())
     }
 
-    /// Bytes that are left.
     pub(super) fn left(&self) -> u64 {
         self.size.saturating_sub(self.taken())
     }
@@ -210,7 +205,6 @@ impl Member<'_, '_> {
         Ok(())
     }
 
-    /// Returns the error for a problem of this member.
     pub(super) fn bad(&self, reason: String) -> GraphError {
         let member = self.name.clone();
         self.refused(ArchiveProblem::Array { member, reason })

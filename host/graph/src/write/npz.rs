@@ -22,7 +22,6 @@ const LARGE: u32 = u32::MAX;
 /// Bytes of ones at once.
 const STEP: usize = 1 << 14;
 
-/// An array and its member.
 struct Array<'a> {
     name: &'static str,
     descr: &'static str,
@@ -254,7 +253,6 @@ fn common(sum: u32, name: &str) -> Vec<u8> {
     bytes
 }
 
-/// The extra field of 64-bit words.
 fn extra(words: &[u8]) -> Vec<u8> {
     let mut bytes = vec![1, 0];
     bytes.extend((words.len() as u16).to_le_bytes());

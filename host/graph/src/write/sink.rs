@@ -27,7 +27,6 @@ enum Encoder {
 }
 
 impl Sink {
-    /// Opens the output at `path`.
     pub(super) fn create(path: &Path, compression: Compression) -> io::Result<Self> {
         let output = Output::create(path)?;
         let encoder = match compression {

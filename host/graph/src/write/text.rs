@@ -31,9 +31,7 @@ struct Line<'a> {
 /// The last column.
 #[derive(Clone, Copy)]
 enum Weights {
-    /// The weights of the graph, if any.
     Own,
-    /// The weights of the graph, or 1.
     Always,
 }
 

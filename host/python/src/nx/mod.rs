@@ -145,6 +145,9 @@ impl Reader {
     }
 }
 
+/// Two dictionaries, such as those of nodes and of rows.
+type Dicts<'py> = (Bound<'py, PyDict>, Bound<'py, PyDict>);
+
 fn refused(reason: &str) -> PyErr {
     PyNotImplementedError::new_err(format!("seawall: {reason}"))
 }
@@ -403,7 +406,7 @@ impl NxGraph {
         source: u32,
         cutoff: Option<u32>,
         with_levels: bool,
-    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    ) -> PyResult<Dicts<'py>> {
         let limit = cutoff.filter(|most| *most > 0);
         let found = self.search(py, &[source], limit.map(f64::from), false)?;
         let before = py.detach(|| search::parents(&self.rows, &found));
@@ -439,7 +442,7 @@ impl NxGraph {
         sources: Vec<u32>,
         cutoff: Option<&Bound<'py, PyAny>>,
         target: Option<u32>,
-    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    ) -> PyResult<Dicts<'py>> {
         self.lightest(py, &sources, cutoff, target, Wanted::Paths)
     }
 
@@ -450,7 +453,7 @@ impl NxGraph {
         py: Python<'py>,
         source: u32,
         cutoff: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    ) -> PyResult<Dicts<'py>> {
         self.lightest(py, &[source], cutoff, None, Wanted::Predecessors)
     }
 
@@ -588,18 +591,12 @@ impl NxGraph {
         &self,
         py: Python<'py>,
         minimum: bool,
-        source: (Bound<'py, PyDict>, Bound<'py, PyDict>),
-        forest: (Bound<'py, PyDict>, Bound<'py, PyDict>),
+        source: Dicts<'py>,
+        forest: Dicts<'py>,
     ) -> PyResult<()> {
         let ends = py.detach(|| Ends::new(self.nodes.len(), &self.forest(minimum)));
         let order: Vec<u32> = self.rows.all().collect();
-        self.grow(
-            py,
-            (&source.0, &source.1),
-            (&forest.0, &forest.1),
-            &order,
-            &ends,
-        )
+        self.grow(py, &source, &forest, &order, &ends)
     }
 
     /// Puts the nodes of `order` and the edges between them into the empty dictionaries of a `Graph`, as
@@ -608,21 +605,15 @@ impl NxGraph {
         &self,
         py: Python<'py>,
         order: Vec<u32>,
-        source: (Bound<'py, PyDict>, Bound<'py, PyDict>),
-        made: (Bound<'py, PyDict>, Bound<'py, PyDict>),
+        source: Dicts<'py>,
+        made: Dicts<'py>,
     ) -> PyResult<()> {
         let order = self.checked(Some(order))?;
         let ends = py.detach(|| {
             let edges = structure::induced(&self.rows, &order);
             Ends::new(self.nodes.len(), &edges)
         });
-        self.grow(
-            py,
-            (&source.0, &source.1),
-            (&made.0, &made.1),
-            &order,
-            &ends,
-        )
+        self.grow(py, &source, &made, &order, &ends)
     }
 
     /// Puts the tree of a breadth-first search into the empty dictionaries of a `DiGraph`: nodes,
@@ -635,7 +626,7 @@ impl NxGraph {
         tree: (Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyDict>),
     ) -> PyResult<()> {
         let found = self.search_tree(py, &[source], depth_limit, false)?;
-        self.grow_tree(py, &found, (&tree.0, &tree.1, &tree.2))
+        self.grow_tree(py, &found, &tree)
     }
 
     /// Generations of a directed graph as lists, and how many nodes they have.
@@ -997,7 +988,6 @@ impl NxGraph {
         self.is_directed.then(transposed)
     }
 
-    /// The rows, or those of the reversed edges.
     fn towards(&self, reverse: bool) -> &Rows {
         let back = if reverse { self.back() } else { None };
         back.unwrap_or(&self.rows)
@@ -1102,7 +1092,7 @@ impl NxGraph {
         cutoff: Option<&Bound<'py, PyAny>>,
         target: Option<u32>,
         wanted: Wanted,
-    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    ) -> PyResult<Dicts<'py>> {
         let sources = self.checked(Some(sources.to_vec()))?;
         let cutoff: Option<f64> = match cutoff.filter(|value| !value.is_none()) {
             Some(value) => Some(value.extract()?),
@@ -1194,7 +1184,7 @@ impl NxGraph {
         target: Option<u32>,
         found: &Lengths<W>,
         wanted: Wanted,
-    ) -> PyResult<(Bound<'py, PyDict>, Bound<'py, PyDict>)>
+    ) -> PyResult<Dicts<'py>>
     where
         W: Length + IntoPyObject<'py>,
     {
@@ -1304,7 +1294,6 @@ fn count(labels: &[u32]) -> usize {
         .count()
 }
 
-/// Nodes from a source to `node`.
 fn path_to(parent: &[u32], node: u32) -> Vec<u32> {
     let mut path = vec![node];
     let mut at = parent[node as usize];
@@ -1316,7 +1305,6 @@ fn path_to(parent: &[u32], node: u32) -> Vec<u32> {
     path
 }
 
-/// Adds the class to the module.
 pub(crate) fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<NxGraph>()
 }

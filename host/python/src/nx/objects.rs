@@ -1,8 +1,8 @@
 //! Objects of Python, made in great numbers.
 
-use super::NxGraph;
 use super::rows::{Rows, prefetch};
 use super::search::Levels;
+use super::{Dicts, NxGraph};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
@@ -127,7 +127,6 @@ impl NxGraph {
         Ok(())
     }
 
-    /// Asks for the objects of some nodes.
     pub(super) fn fetch(&self, py: Python<'_>, nodes: &[u32]) {
         fetch(nodes.iter().map(|node| self.node(py, *node)));
     }
@@ -194,14 +193,14 @@ impl NxGraph {
     pub(super) fn grow<'py>(
         &self,
         py: Python<'py>,
-        source: (&Bound<'py, PyDict>, &Bound<'py, PyDict>),
-        made: (&Bound<'py, PyDict>, &Bound<'py, PyDict>),
+        source: &Dicts<'py>,
+        made: &Dicts<'py>,
         order: &[u32],
         ends: &Ends,
     ) -> PyResult<()> {
         let _uncollected = Uncollected::new(py);
-        let attributes = self.parts(source.0)?;
-        let rows = self.parts(source.1)?;
+        let attributes = self.parts(&source.0)?;
+        let rows = self.parts(&source.1)?;
         let mut data: Vec<Option<Bound<'py, PyDict>>> = vec![None; ends.edges];
         let mut given = Vec::with_capacity(AHEAD);
         for ahead in order.chunks(AHEAD) {
@@ -252,13 +251,10 @@ impl NxGraph {
         &self,
         py: Python<'py>,
         found: &Levels,
-        (nodes, next, before): (
-            &Bound<'py, PyDict>,
-            &Bound<'py, PyDict>,
-            &Bound<'py, PyDict>,
-        ),
+        tree: &(Bound<'py, PyDict>, Bound<'py, PyDict>, Bound<'py, PyDict>),
     ) -> PyResult<()> {
         let _uncollected = Uncollected::new(py);
+        let (nodes, next, before) = tree;
         let parent = |node: u32| found.parent[node as usize];
         // Data of the edge to each node but the first, in the order of the search: children follow
         // each other in it, as their parents do.
@@ -369,7 +365,6 @@ pub(super) struct Ends {
     offsets: Vec<usize>,
     /// The other end, and the number of the edge.
     near: Vec<(u32, u32)>,
-    /// Number of edges.
     edges: usize,
 }
 

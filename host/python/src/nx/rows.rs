@@ -29,7 +29,6 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Number of nodes.
     pub(crate) fn nodes(&self) -> usize {
         self.offsets.len().saturating_sub(1)
     }
@@ -67,15 +66,11 @@ impl Rows {
         self.range(node).len()
     }
 
-    /// All nodes.
     pub(crate) fn all(&self) -> Range<u32> {
         0..self.nodes() as u32
     }
 
     /// Returns a graph of the library with these edges, each row sorted.
-    ///
-    /// # Errors
-    /// Those of [`Graph::from_csr`], such as more edges than 32 bits number.
     pub(crate) fn graph(&self, symmetric: bool) -> Result<Graph, GraphError> {
         let mut targets = self.targets.clone();
         for node in self.all() {

@@ -28,7 +28,6 @@ impl<'a> Ways<'a> {
 pub(crate) struct Levels {
     /// Reached nodes in the order in which they were found.
     pub(crate) order: Vec<u32>,
-    /// Ends of levels in `order`.
     pub(crate) ends: Vec<usize>,
     /// Level of every node, [`NONE`] where none is known; empty if they are not kept.
     pub(crate) level: Vec<u32>,
@@ -204,7 +203,6 @@ impl Levels {
         first
     }
 
-    /// The nodes of each level.
     pub(crate) fn layers(&self) -> impl Iterator<Item = &[u32]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts
@@ -212,7 +210,6 @@ impl Levels {
             .map(|(start, end)| &self.order[start..*end])
     }
 
-    /// The reached nodes, ascending.
     pub(crate) fn reached(&self) -> impl Iterator<Item = u32> {
         self.seen.picked(|word| word)
     }
@@ -223,7 +220,6 @@ impl Levels {
         is_reached.then(|| self.ends.len().saturating_sub(1) as u32)
     }
 
-    /// The sum of all levels.
     pub(crate) fn total(&self) -> u64 {
         (0..)
             .zip(self.layers())
@@ -231,7 +227,6 @@ impl Levels {
             .sum()
     }
 
-    /// The largest level.
     pub(crate) fn largest(&self) -> u32 {
         self.ends.len().saturating_sub(1) as u32
     }
@@ -272,11 +267,9 @@ pub(crate) fn parents(rows: &Rows, found: &Levels) -> Rows {
     Rows { offsets, targets }
 }
 
-/// Lengths of paths.
 pub(crate) trait Length: Copy + Default + Send + Sync {
     /// The length of the path with one more edge.
     fn plus(self, weight: Self) -> Self;
-    /// The order of lengths.
     fn order(self, other: Self) -> Ordering;
 }
 
@@ -358,9 +351,7 @@ impl Buckets {
             count: 0,
         }
     }
-}
 
-impl Buckets {
     fn push(&mut self, length: u32, node: u32) {
         let mask = self.queues.len() - 1;
         self.queues[length as usize & mask].push(node);
@@ -416,9 +407,7 @@ pub(crate) struct Lengths<W> {
     pub(crate) noted: Vec<u32>,
     /// Length of the path to each node that was seen.
     pub(crate) length: Vec<W>,
-    /// First parent of each node.
     pub(crate) parent: Vec<u32>,
-    /// All parents of each node, if requested.
     pub(crate) parents: Vec<Vec<u32>>,
     /// Whether each node was seen, and whether it was finished.
     state: Vec<u8>,
@@ -446,9 +435,6 @@ impl<W: Length> Lengths<W> {
     }
 
     /// Searches from `sources` along `weight(place of an edge)`.
-    ///
-    /// # Errors
-    /// [`Contradiction`] where a negative weight made a finished path shorter.
     pub(crate) fn search(
         &mut self,
         rows: &Rows,

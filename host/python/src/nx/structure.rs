@@ -185,7 +185,6 @@ pub(crate) fn largest_first(rows: &Rows) -> (Vec<u32>, Vec<u32>) {
     (nodes, colour)
 }
 
-/// Colours that a word has bits for.
 const LOW_COLOURS: u32 = u64::BITS;
 
 /// The least colour that no neighbour has; `taken` names for each colour the last node that saw it.

@@ -33,10 +33,9 @@ use crate::program::{
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord, Shares};
 
-/// The analysis `betweenness`.
 pub(super) struct Betweenness;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "betweenness",
     title: "Betweenness",
     summary: "Shortest paths from the sources through every node, by their shares",
@@ -54,7 +53,6 @@ const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
-/// Work relative to a search.
 const WORK: Times = Times {
     node: 30.0,
     edge: 40.0,
@@ -83,10 +81,6 @@ const BY_HEAP: alone::Searching = alone::Searching {
 const TOLERANCE_MAX: f64 = 0.01;
 
 impl Analysis for Betweenness {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if question.threads.is_some() && is_unlimited(question) {
             return build_alone(graph, question);

@@ -56,12 +56,10 @@ pub fn scores(graph: &Graph, sources: &[u32]) -> Vec<f64> {
     shared_scores(graph, sources, asked)
 }
 
-/// Options of an oracle.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::analysis) struct OracleOptions<'a> {
     pub(in crate::analysis) weighted: bool,
     pub(in crate::analysis) shares: Shares,
-    /// All sources of the question.
     pub(in crate::analysis) sources: &'a [u32],
 }
 

@@ -16,7 +16,6 @@ const ONE: u32 = 64;
 /// Units of a share in 1, as a power of two.
 const UNITS: u32 = 31;
 
-/// Counts the paths to the nodes of the present level.
 pub(super) fn count(body: &mut ProgramBuilder, registers: Registers) {
     let Registers {
         levels,

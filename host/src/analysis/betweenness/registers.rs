@@ -10,7 +10,6 @@ pub(super) struct Registers {
     pub(super) turn: RegisterId,
     pub(super) goes_on: RegisterId,
     pub(super) levels: RegisterId,
-    /// Shortest paths from the source.
     pub(super) paths: RegisterId,
     /// Shares of the paths from the source that lead through or to each node; and the sum over
     /// sources of those that lead through it.

@@ -16,10 +16,9 @@ use crate::units::Count;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `bfs`.
 pub(super) struct Bfs;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "bfs",
     title: "Breadth-first search",
     summary: "Level of every node in a breadth-first search",
@@ -39,10 +38,6 @@ const FACTS: Facts = Facts {
 };
 
 impl Analysis for Bfs {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     /// Fills the levels, resets and seeds the frontier and searches; parents follow from the final
     /// levels.
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
@@ -102,7 +97,6 @@ impl Analysis for Bfs {
     }
 }
 
-/// Levels by one queue.
 const LEVELS_ALONE: alone::Sought = alone::Sought {
     record: SequentialRecord::new(Algorithm::Levels),
     none: UNREACHED,
@@ -159,7 +153,6 @@ pub(super) fn farthest(column: &Column, measure: &str) -> Answer {
     }
 }
 
-/// A whole number and its text.
 fn whole(number: u64) -> (Number, String) {
     (Number::Whole(number), Count(number).to_string())
 }

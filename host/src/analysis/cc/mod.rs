@@ -13,10 +13,9 @@ use crate::graph::Graph;
 use crate::program::{ComponentStep, Mark, ProgramBuilder, ProgramError, RegisterId};
 use seawall_core::abi::components::KNOWN_WORDS;
 
-/// The analysis `cc`.
 pub(super) struct Cc;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "cc",
     title: "Connected components",
     summary: "Connected components, directions ignored: the smallest node of each",
@@ -55,10 +54,6 @@ const CONTENDED: f64 = 3.0;
 const LEVELS: f64 = 6.0;
 
 impl Analysis for Cc {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         build(graph, question.low_memory)
     }

@@ -11,7 +11,7 @@ use super::answer::highest;
 use super::sweep::{self, Sought};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Direction, Facts, Figure, Highlight,
-    ParallelRule, Picture, Question, Reading, Sentence, Values, alone,
+    ParallelRule, Picture, Question, Reading, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -19,10 +19,9 @@ use crate::graph::Graph;
 use crate::program::{Measure, ProgramError};
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `closeness`.
 pub(super) struct Closeness;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "closeness",
     title: "Closeness",
     summary: "How near the sources are to the nodes that reach them, exactly, for many at once",
@@ -56,10 +55,6 @@ fn is_near(values: &Column, expected: &[f64]) -> bool {
 }
 
 impl Analysis for Closeness {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         let is_inward = is_inward(question);
         let record = SequentialRecord {
@@ -100,13 +95,12 @@ impl Analysis for Closeness {
             return Answer::reached();
         };
         let label = graph.label_of(node);
-        Answer {
-            figures: vec![
-                Figure::new("highest_closeness", score),
-                Figure::new("highest_closeness_node", label),
-            ],
-            sentence: Sentence::Graph(format!("the highest closeness is {score}, of node {label}")),
-        }
+        let text = format!("the highest closeness is {score}, of node {label}");
+        let figures = vec![
+            Figure::new("highest_closeness", score),
+            Figure::new("highest_closeness_node", label),
+        ];
+        Answer::of_graph(figures, text)
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

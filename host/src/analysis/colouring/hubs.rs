@@ -62,7 +62,6 @@ pub(super) struct Hubs {
     count: u32,
     /// Hubs of a higher degree join at once.
     bar: u32,
-    /// The hubs.
     pub(super) list: List,
     /// Degree above which hubs have joined, before it was last lowered and since.
     bars: [RegisterId; 2],
@@ -90,11 +89,9 @@ pub(super) struct Hubs {
     /// Entries of a round's long notification lists, the number of these lists, and the hubs of the
     /// first [`LONG_LISTS`].
     long_lists: RegisterId,
-    /// Numbers from 0 on.
     entries: RegisterId,
 }
 
-/// Whether a node is a hub.
 pub(super) fn is_hub(node: Item<'_>) -> Value<'_> {
     node.degree(Edges::Out, node.index()).above(DEGREE)
 }
@@ -118,7 +115,6 @@ fn most_colours(graph: &Graph) -> u32 {
 }
 
 impl Hubs {
-    /// The registers for the hubs of `graph`, if it has any.
     pub(super) fn of(
         program: &mut ProgramBuilder,
         graph: &Graph,

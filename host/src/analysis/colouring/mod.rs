@@ -23,7 +23,7 @@ use super::alone::{self, Sought};
 use super::lists::{List, list, of_turn};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, Picture,
-    Question, Reading, Sentence, Values,
+    Question, Reading, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -36,10 +36,9 @@ use hubs::Hubs;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `colouring`.
 pub(super) struct Colouring;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "colouring",
     title: "Colouring",
     summary: "A colour for every node, numbers from 0 on, no two neighbours of the same",
@@ -76,10 +75,6 @@ const MOST_WAITS: u32 = 1 << 31;
 const NOTIFIED: u32 = u32::BITS;
 
 impl Analysis for Colouring {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if alone::suits_few(question) {
             let sought = Sought {
@@ -111,10 +106,7 @@ impl Analysis for Colouring {
         };
         let given = colours.iter().filter(|colour| **colour != UNREACHED);
         let most = given.max().map_or(0, |colour| u64::from(*colour) + 1);
-        Answer {
-            figures: vec![Figure::new("colours", most)],
-            sentence: Sentence::Graph(counted(most, "colour")),
-        }
+        Answer::of_graph(vec![Figure::new("colours", most)], counted(most, "colour"))
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

@@ -21,7 +21,6 @@ const COUNT: u32 = 4;
 /// The top bit of each count, which is never set: a count has fewer neighbours than that.
 const TOPS: u32 = 0x8888_8888;
 
-/// Whether all rows of a graph are short.
 pub(super) fn fits(graph: &Graph) -> bool {
     let mut rows = graph.offsets().windows(2);
     rows.all(|row| row[1] - row[0] <= MOST_EDGES)

@@ -7,7 +7,7 @@ pub(super) mod oracle;
 use super::sweep::{self, Sought};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, Number,
-    ParallelRule, Picture, Question, Reading, Sentence, Values, alone,
+    ParallelRule, Picture, Question, Reading, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -16,10 +16,9 @@ use crate::program::{Measure, ProgramError};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
-/// The analysis `eccentricity`.
 pub(super) struct Eccentricity;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "eccentricity",
     title: "Eccentricity",
     summary: "Distance of the farthest node from each source, exactly, for many at once",
@@ -37,10 +36,6 @@ const FACTS: Facts = Facts {
 };
 
 impl Analysis for Eccentricity {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if let Some(built) = sweep::alone(graph, question, lists(graph, question)) {
             return built;
@@ -77,10 +72,7 @@ impl Analysis for Eccentricity {
             figures.push(Figure::new("radius", least));
             figures.push(Figure::new("diameter", largest));
         }
-        Answer {
-            figures,
-            sentence: Sentence::Graph(text),
-        }
+        Answer::of_graph(figures, text)
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

@@ -12,7 +12,7 @@ use super::alone::{self, Sought};
 use super::falling::has_settled;
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, LoopRule,
-    ParallelRule, Picture, Question, Reading, Sentence,
+    ParallelRule, Picture, Question, Reading,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
@@ -21,10 +21,9 @@ use crate::program::{ProgramBuilder, ProgramError};
 use crate::units::{Count, counted};
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `kcore`.
 pub(super) struct Kcore;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "kcore",
     title: "Core numbers",
     summary: "Core number of every node",
@@ -54,10 +53,6 @@ const VISITS_MOST: u64 = 64;
 const LEAN_DEGREE: f64 = 8.0;
 
 impl Analysis for Kcore {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         let has_many_levels = |threads: u32| {
             let size = u64::from(graph.nodes()) + u64::from(graph.edges());
@@ -89,17 +84,12 @@ impl Analysis for Kcore {
             .iter()
             .filter(|number| u64::from(**number) == largest);
         let members = members.count() as u64;
-        Answer {
-            figures: vec![
-                Figure::new("largest_core", largest),
-                Figure::new("largest_core_nodes", members),
-            ],
-            sentence: Sentence::Graph(format!(
-                "largest core number {}, of {}",
-                Count(largest),
-                counted(members, "node")
-            )),
-        }
+        let (core, nodes) = (Count(largest), counted(members, "node"));
+        let figures = vec![
+            Figure::new("largest_core", largest),
+            Figure::new("largest_core_nodes", members),
+        ];
+        Answer::of_graph(figures, format!("largest core number {core}, of {nodes}"))
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

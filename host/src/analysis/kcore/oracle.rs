@@ -31,9 +31,7 @@ pub(in crate::analysis) fn others(graph: &Graph, node: u32) -> impl Iterator<Ite
 struct Buckets {
     degree: Vec<u32>,
     order: Vec<u32>,
-    /// Place of each node in the order.
     place: Vec<usize>,
-    /// First place of each degree.
     first: Vec<usize>,
 }
 

@@ -8,12 +8,9 @@ use crate::program::{
 };
 use seawall_device::cpu::sequential::units_in_one;
 
-/// The amount that an edge counts.
 #[derive(Clone, Copy)]
 enum Amount {
-    /// 1.
     One,
-    /// A whole weight.
     Whole,
     /// A float weight, times both factors and rounded down to a whole number, so that the order of a
     /// sum does not matter.
@@ -62,7 +59,6 @@ fn units(words: &[u32]) -> [f32; 2] {
     units_in_one(f32::from_bits(words.iter().copied().max().unwrap_or(0)))
 }
 
-/// Registers that count labels.
 #[derive(Clone, Copy)]
 pub(super) struct Counter {
     labels: RegisterId,

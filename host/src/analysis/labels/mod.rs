@@ -48,10 +48,11 @@ mod count;
 pub(super) mod oracle;
 
 use super::alone::{self, Sought};
+use super::answer::parts;
 use super::lists::{List, list};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, LabelRule,
-    LoopRule, ParallelRule, Picture, Question, Reading, Sentence, Values,
+    LoopRule, ParallelRule, Picture, Question, Reading, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -64,10 +65,9 @@ use count::Counter;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `labels`.
 pub(super) struct Labels;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "labels",
     title: "Label propagation",
     summary: "Communities by label propagation: the label of each, a node",
@@ -104,10 +104,6 @@ fn is_sequential(question: &Question) -> bool {
 const LDBC_ROUNDS: u32 = 10;
 
 impl Analysis for Labels {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if is_sequential(question) {
             let record = SequentialRecord {
@@ -142,22 +138,13 @@ impl Analysis for Labels {
         let Column::U32(labels) = column else {
             return Answer::reached();
         };
-        let mut sizes = vec![0_u64; labels.len()];
-        for label in labels {
-            if let Some(size) = sizes.get_mut(*label as usize) {
-                *size += 1;
-            }
-        }
-        let communities = sizes.iter().filter(|size| **size > 0).count() as u64;
-        let largest = sizes.into_iter().max().unwrap_or(0);
+        let [communities, largest] = parts(labels);
         let (found, most) = (counted_communities(communities), counted(largest, "node"));
-        Answer {
-            figures: vec![
-                Figure::new("communities", communities),
-                Figure::new("largest_community", largest),
-            ],
-            sentence: Sentence::Graph(format!("{found}, the largest of {most}")),
-        }
+        let figures = vec![
+            Figure::new("communities", communities),
+            Figure::new("largest_community", largest),
+        ];
+        Answer::of_graph(figures, format!("{found}, the largest of {most}"))
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
@@ -176,16 +163,13 @@ fn counted_communities(count: u64) -> String {
     }
 }
 
-/// The registers of the program.
 #[derive(Clone, Copy)]
 struct Registers {
-    /// The label of each node.
     labels: RegisterId,
     /// The label that each node wants, which is its own for most.
     wanted: RegisterId,
     /// The last round that listed each node.
     listed: RegisterId,
-    /// Number of the round, from 1 on.
     round: RegisterId,
     /// Nodes that search for a label in a round, that change theirs, and that have to wait.
     looking: List,

@@ -13,13 +13,6 @@ pub fn labels(graph: &Graph, rounds: u32) -> Vec<u32> {
     Propagation::run(graph, LabelRule::Ldbc, false, rounds).communities()
 }
 
-/// Labels after `rounds` rounds of the stable rule, each named by the smallest node that has it.
-/// O(rounds * edges * log degree).
-#[must_use]
-pub fn stable_labels(graph: &Graph, weighted: bool, rounds: u32) -> Vec<u32> {
-    Propagation::run(graph, LabelRule::Stable, weighted, rounds).communities()
-}
-
 /// Labels between two rounds, as nodes.
 pub(crate) struct Propagation<'g> {
     graph: &'g Graph,

@@ -22,7 +22,7 @@ use super::alone::{self, Sought};
 use super::lists::{List, list, of_turn};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, Picture,
-    Question, Reading, Sentence, Values,
+    Question, Reading, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -33,10 +33,9 @@ use crate::program::{
 use crate::units::counted;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `mis`.
 pub(super) struct Mis;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "mis",
     title: "Maximal independent set",
     summary: "A maximal independent set: 1 for its nodes, of which no two are neighbours",
@@ -64,10 +63,6 @@ const ALONE: Times = Times {
 const IN: u32 = u32::MAX;
 
 impl Analysis for Mis {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if alone::suits_few(question) {
             let sought = Sought {
@@ -92,13 +87,8 @@ impl Analysis for Mis {
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
         let members = self.reached(column);
-        Answer {
-            figures: vec![Figure::count("members", "member", members)],
-            sentence: Sentence::Graph(format!(
-                "an independent set of {}",
-                counted(members, "node")
-            )),
-        }
+        let text = format!("an independent set of {}", counted(members, "node"));
+        Answer::of_graph(vec![Figure::count("members", "member", members)], text)
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {
@@ -214,9 +204,7 @@ impl Shape {
             },
         }
     }
-}
 
-impl Shape {
     /// Whether degrees are left out.
     const fn is_even(self) -> bool {
         self.dropped >= MAGNITUDE_BITS

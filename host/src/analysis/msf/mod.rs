@@ -20,7 +20,7 @@ mod oracle;
 use super::alone::{self, Sought};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
-    Picture, Question, Reading, Sentence, Values,
+    Picture, Question, Reading, Values,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -31,10 +31,9 @@ use crate::program::{
 use crate::units::counted;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `msf`.
 pub(super) struct Msf;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "msf",
     title: "Minimum spanning forest",
     summary: "A minimum spanning forest: for every node but one of a component an edge, as its ends",
@@ -66,10 +65,6 @@ const ALONE: Times = Times {
 const NONE: u64 = u64::MAX;
 
 impl Analysis for Msf {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         let record = SequentialRecord {
             lengths: alone::lengths(graph, true),
@@ -105,17 +100,12 @@ impl Analysis for Msf {
         let held = edges.iter().filter(|edge| **edge != NONE);
         let (count, weight) = (held.clone().count() as u64, oracle::weight(graph, held));
         let edges = counted(count, "edge");
-        Answer {
-            sentence: Sentence::Graph(format!("a forest of {edges} and weight {weight}")),
-            figures: vec![
-                Figure::count("forest_edges", "edge", count),
-                Figure {
-                    name: "forest_weight",
-                    value: weight,
-                    noun: None,
-                },
-            ],
-        }
+        let text = format!("a forest of {edges} and weight {weight}");
+        let weight = Figure::new("forest_weight", weight);
+        Answer::of_graph(
+            vec![Figure::count("forest_edges", "edge", count), weight],
+            text,
+        )
     }
 
     fn parallel(&self, maximum: bool) -> ParallelRule {

@@ -4,7 +4,6 @@ use super::NONE;
 use crate::analysis::{Number, Question};
 use crate::graph::{Graph, WeightKind};
 
-/// The order of the edges.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     LightestFirst,
@@ -78,7 +77,6 @@ fn root(parents: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Total weight of some edges of `graph`.
 pub(super) fn weight<'e>(graph: &Graph, edges: impl Iterator<Item = &'e u64>) -> Number {
     let of = |edge: &u64| {
         let (from, to) = ((edge >> 32) as u32, *edge as u32);

@@ -18,10 +18,9 @@ use crate::graph::{Csr, Graph};
 use crate::program::{ProgramBuilder, ProgramError, Ranks, RegisterId, Slices};
 use slices::{Slicing, slicing_for};
 
-/// The analysis `pagerank`.
 pub(super) struct Pagerank;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "pagerank",
     title: "PageRank",
     summary: "Rank of every node",
@@ -46,10 +45,6 @@ const ITERATIONS_MAX: f64 = 100_000.0;
 const LEVELS: f64 = 3.0;
 
 impl Analysis for Pagerank {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if question.weighted && graph.steering_weights().is_some() {
             return super::ppr::build_even(graph, question);

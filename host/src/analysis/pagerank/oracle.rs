@@ -29,26 +29,12 @@ pub fn ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
     ranks_from(graph, walk, iterations)
 }
 
-/// [`ranks`] of a walk that follows edges in proportion to their weights, and never an edge of
-/// weight 0.
-#[must_use]
-pub fn weighted_ranks(graph: &Graph, damping: f32, iterations: u32) -> Ranked {
-    let starts = even(graph);
-    let walk = Walk {
-        starts: &starts,
-        damping,
-        weighted: true,
-    };
-    ranks_from(graph, walk, iterations)
-}
-
 /// The same chance for each node.
 pub(crate) fn even(graph: &Graph) -> Vec<f64> {
     let nodes = graph.nodes() as usize;
     vec![1.0 / nodes as f64; nodes]
 }
 
-/// Parameters of a random walk.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk<'a> {
     /// The chance to start, or restart, at each node.
@@ -59,7 +45,6 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The walk of `question`, from these starts.
     pub(crate) const fn of(starts: &'a [f64], question: &Question) -> Self {
         Self {
             starts,
@@ -86,7 +71,6 @@ fn shares(graph: &Graph, node: u32, weighted: bool) -> Vec<(usize, f64)> {
         .collect()
 }
 
-/// [`ranks`] of a given walk.
 pub(crate) fn ranks_from(graph: &Graph, walk: Walk<'_>, iterations: u32) -> Ranked {
     let Walk {
         starts, weighted, ..

@@ -23,7 +23,6 @@ const EDGES_EACH: u64 = 50;
 const EDGES_LEAST: u64 = 8192;
 const EDGES_MOST: u64 = 32_768;
 
-/// Largest sample, nodes.
 const NODES: usize = 256;
 
 /// Neighbours of a sampled node that are visited, and of each of these.
@@ -113,7 +112,6 @@ impl Sample {
     }
 }
 
-/// The rows of a graph.
 struct Rows<'g> {
     outgoing: &'g Csr,
     incoming: &'g Csr,

@@ -40,7 +40,6 @@ const DEGREES: usize = 1 << 16;
 /// Nodes that a thread counts at a time.
 const STRIDE: usize = 1 << 18;
 
-/// The slices of a ranking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slicing {
     pub(super) shape: SliceShape,

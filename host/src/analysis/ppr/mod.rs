@@ -33,10 +33,9 @@ use seawall_core::abi::rank::unit_exponent;
 use std::collections::BTreeMap;
 use weights::Weighing;
 
-/// The analysis `ppr`.
 pub(super) struct Ppr;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "ppr",
     title: "Personalised PageRank",
     summary: "Rank of every node for a walker who starts anew at the sources",
@@ -65,10 +64,6 @@ const WEIGHING: f64 = 3.0;
 const TOTAL_EXPONENT: u32 = 60;
 
 impl Analysis for Ppr {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         build(graph, question, Start::of(question))
     }
@@ -136,7 +131,6 @@ fn starts(graph: &Graph, question: &Question) -> Vec<f64> {
     starts
 }
 
-/// The nodes where a walk starts.
 enum Start {
     /// All nodes, with equal shares.
     Even,
@@ -159,7 +153,6 @@ impl Start {
         Self::At { nodes, shares }
     }
 
-    /// The words of the input region.
     fn into_inputs(self) -> Vec<u32> {
         let Self::At { nodes, shares } = self else {
             return Vec::new();
@@ -397,12 +390,10 @@ fn anew<'c>(node: Item<'c>, jumping: RegisterId, damping: f32) -> Value<'c> {
     jumping * damping + (1.0 - damping)
 }
 
-/// A unit as a float.
 fn unit(exponent: u32) -> f32 {
     0.5_f32.powi(exponent as i32)
 }
 
-/// Whole units in `value`.
 fn units(value: Value<'_>, exponent: u32) -> Value<'_> {
     (value * 2.0_f32.powi(exponent as i32)).to_u64()
 }

@@ -11,10 +11,8 @@ use crate::program::{
     Edge, Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 
-/// Bits of a sum of weights.
 const SUM_BITS: u32 = 62;
 
-/// Registers of weighted edges.
 #[derive(Clone, Copy)]
 pub(super) struct Weighing {
     /// The largest weight of each node's edges, a float, and the sum of their weights as multiples
@@ -122,7 +120,6 @@ impl Weighing {
         self.weight(edge) / edge.there(self.largest) / edge.there(self.sums)
     }
 
-    /// The weight of an edge.
     fn weight<'c>(self, edge: Edge<'c>) -> Value<'c> {
         match self.kind {
             WeightKind::Integer => edge.weight().to_f32(),

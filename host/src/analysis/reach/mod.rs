@@ -14,10 +14,9 @@ use crate::graph::{EdgeLengths, Graph};
 use crate::program::{Mark, ProgramBuilder, ProgramError};
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `reach`.
 pub(super) struct Reach;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "reach",
     title: "Reachability",
     summary: "Which nodes the sources reach",
@@ -35,7 +34,6 @@ const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
-/// Drawing of sets of sources.
 const SETS: Picture = Picture {
     title: "Nodes by the sources that reach them",
     axis: "sources",
@@ -50,10 +48,6 @@ const REACHED_ALONE: alone::Sought = alone::Sought {
 };
 
 impl Analysis for Reach {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         match question.detail {
             Detail::EachSource => each::build(graph, question),

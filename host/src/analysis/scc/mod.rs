@@ -34,10 +34,9 @@ use crate::program::{
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
-/// The analysis `scc`.
 pub(super) struct Scc;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "scc",
     title: "Strongly connected components",
     summary: "Strongly connected components: the smallest node of each",
@@ -61,10 +60,6 @@ const ALONE: Times = Times {
 const PASSES: [f64; 2] = [6.0, 60.0];
 
 impl Analysis for Scc {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if graph.is_symmetric() {
             // Without the first search of rich graphs, since that may give up, and would leave this

@@ -21,10 +21,9 @@ use crate::run::RunError;
 use program::bounds_of_a_level;
 pub(super) use program::build as rounds_of_paths;
 
-/// The analysis `sssp`.
 pub(super) struct Sssp;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "sssp",
     title: "Shortest paths",
     summary: "Length of the shortest path to every node",
@@ -72,10 +71,6 @@ const ROUND_LEVELS: f64 = 0.15;
 const CONTENDED: f64 = 1.15;
 
 impl Analysis for Sssp {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if signed::is_signed(graph) {
             return signed::build(graph, question);

@@ -37,9 +37,6 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
 }
 
 /// Refuses a result without an answer: negative cycles, and distances beyond floats.
-///
-/// # Errors
-/// [`RunError::NegativeCycle`], [`BackendError::PathTooLong`].
 pub(crate) fn check(
     graph: &Graph,
     (sources, column): (&[u32], &Column),
@@ -117,7 +114,6 @@ fn circle(parents: &[u32], starts: impl Iterator<Item = u32>) -> Option<Vec<u32>
     None
 }
 
-/// The cycle of parents that `node` is on.
 fn around(parents: &[u32], node: u32) -> Vec<u32> {
     let mut nodes = vec![node];
     let mut next = parents[node as usize];

@@ -4,19 +4,17 @@ pub(super) mod oracle;
 
 use super::triangles;
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
-    Picture, Question, Sentence,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, LoopRule, ParallelRule, Picture,
+    Question,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::ProgramError;
-use crate::units::counted;
 
-/// The analysis `triangle-total`.
 pub(super) struct TriangleTotal;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "triangle-total",
     title: "Triangles, each counted once",
     summary: "Number of triangles: each counted at one of its corners",
@@ -32,10 +30,6 @@ const FACTS: Facts = Facts {
 };
 
 impl Analysis for TriangleTotal {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         triangles::build(graph, question, triangles::Counts::Once)
     }
@@ -45,14 +39,7 @@ impl Analysis for TriangleTotal {
     }
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
-        let Column::U32(counts) = column else {
-            return Answer::reached();
-        };
-        let triangles = counts.iter().map(|count| u64::from(*count)).sum::<u64>();
-        Answer {
-            figures: vec![Figure::count("triangles", "triangle", triangles)],
-            sentence: Sentence::Graph(counted(triangles, "triangle")),
-        }
+        Answer::of_triangles(column, 1)
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

@@ -15,7 +15,6 @@ const BITS_OF_A_LOOKUP: [u64; 2] = [64, 128];
 /// Largest share of nodes that may be hubs: one in this many.
 const HUBS_SHARE: u32 = 4;
 
-/// A method of counting triangles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Method {
     /// Rows of higher degrees, kept as hash tables in shared memory and looked up in each other.
@@ -23,7 +22,6 @@ pub(super) enum Method {
     /// The same, but triangles with two corners among hubs, the nodes of `least` edges or more, by
     /// rows of bits with space for `space` hubs.
     Hubs {
-        /// Space for hubs.
         space: u32,
         /// Fewest edges of a hub.
         least: u32,

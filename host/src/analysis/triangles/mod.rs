@@ -6,19 +6,17 @@ pub(super) mod oracle;
 use method::Method;
 
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, LoopRule,
-    ParallelRule, Picture, Question, Reading, Sentence,
+    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Highlight, LoopRule, ParallelRule,
+    Picture, Question, Reading,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{self, Hubs, ProgramBuilder, ProgramError};
-use crate::units::counted;
 
-/// The analysis `triangles`.
 pub(super) struct Triangles;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "triangles",
     title: "Triangle counts",
     summary: "Triangles at every node",
@@ -37,17 +35,11 @@ const FACTS: Facts = Facts {
 /// Passes over all edges for each edge of a node.
 const PASSES_OF_DEGREE: f64 = 1.0;
 
-/// Fewest passes.
 const PASSES_LEAST: f64 = 4.0;
 
-/// Levels in between.
 const LEVELS: f64 = 4.0;
 
 impl Analysis for Triangles {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         build(graph, question, Counts::Corners)
     }
@@ -57,15 +49,7 @@ impl Analysis for Triangles {
     }
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
-        let Column::U32(corners) = column else {
-            return Answer::reached();
-        };
-        // Each triangle has three corners.
-        let triangles = corners.iter().map(|count| u64::from(*count)).sum::<u64>() / 3;
-        Answer {
-            figures: vec![Figure::count("triangles", "triangle", triangles)],
-            sentence: Sentence::Graph(counted(triangles, "triangle")),
-        }
+        Answer::of_triangles(column, 3)
     }
 
     fn cost_ns(&self, job: &Job, worker: &Worker) -> f64 {

@@ -12,7 +12,7 @@ mod oracle;
 use super::definition::padded;
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, ParallelRule, Picture,
-    Question, Reading, Sentence, Values, alone,
+    Question, Reading, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
@@ -22,10 +22,9 @@ use crate::program::{
 };
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
-/// The analysis `widest`.
 pub(super) struct Widest;
 
-const FACTS: Facts = Facts {
+pub(super) const FACTS: Facts = Facts {
     name: "widest",
     title: "Widest paths",
     summary: "Width of the widest path to every node: the least weight along it",
@@ -43,7 +42,6 @@ const FACTS: Facts = Facts {
     ..Facts::PLAIN
 };
 
-/// Work relative to a search.
 const WORK: Times = Times {
     node: 8.0,
     edge: 30.0,
@@ -66,10 +64,6 @@ pub(super) const UNBOUNDED: u32 = u32::MAX - 1;
 const WEIGHT_MAX: u32 = UNBOUNDED - 1;
 
 impl Analysis for Widest {
-    fn facts(&self) -> &'static Facts {
-        &FACTS
-    }
-
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if alone::suits(question) {
             return build_alone(graph, question);
@@ -87,19 +81,10 @@ impl Analysis for Widest {
     }
 
     fn answer(&self, _graph: &Graph, column: &Column) -> Answer {
-        let least = oracle::least(column);
-        let Some(least) = least else {
-            return Answer::reached();
-        };
+        let narrowest = oracle::least(column).map(|least| Figure::new("narrowest", least));
         Answer {
-            figures: vec![Figure {
-                name: "narrowest",
-                value: least,
-                noun: None,
-            }],
-            sentence: Sentence::Reached {
-                more: String::new(),
-            },
+            figures: narrowest.into_iter().collect(),
+            ..Answer::reached()
         }
     }
 

@@ -69,7 +69,6 @@ pub(super) fn are_not_above(found: &Column, expected: &Column) -> bool {
     }
 }
 
-/// The least width of a path.
 pub(super) fn least(column: &Column) -> Option<Number> {
     match column {
         Column::U32(words) => {

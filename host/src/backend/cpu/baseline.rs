@@ -35,7 +35,6 @@ struct Copy<'g> {
 }
 
 impl<'g> BaselineSession<'g> {
-    /// Opens a session as [`CpuSession::open`] does.
     pub(in crate::backend) fn open(
         graph: &'g Graph,
         threads: Option<NonZeroUsize>,
@@ -78,7 +77,6 @@ impl<'g> Copy<'g> {
         }
     }
 
-    /// Returns the copy of `array`.
     fn address(&self, array: u64) -> u64 {
         let found = self
             .arrays

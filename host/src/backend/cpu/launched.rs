@@ -13,7 +13,6 @@ use seawall_device::scheduler::{BodyLaunch, again, begin_loop};
 use seawall_device::tables::launch::Launch;
 use std::time::{Duration, Instant};
 
-/// One launch.
 #[derive(Clone, Copy)]
 pub(super) enum Kernel {
     Group(u32),
@@ -23,7 +22,6 @@ pub(super) enum Kernel {
 }
 
 impl Kernel {
-    /// The blocks of a launch on `threads` threads.
     pub(super) const fn blocks(self, threads: u32) -> u32 {
         match self {
             Self::Begin(_) | Self::Again(_) => 1,

@@ -57,7 +57,6 @@ impl Tier {
 pub(crate) struct ProgramCode {
     #[cfg(feature = "jit")]
     tier: OnceLock<Arc<Tier>>,
-    /// Waves of code of the program.
     waves: u32,
     /// Time that a run is expected to take in the interpreter, nanoseconds.
     expected_ns: u64,
@@ -105,7 +104,6 @@ impl ProgramCode {
         self.provide(tables, policy == Jit::Always || pays)
     }
 
-    /// Counts a run and its time.
     pub(in crate::backend) fn ran(&self, run_ns: u64) {
         let add = |sum: u64| Some(sum.saturating_add(run_ns));
         let _ = self
@@ -178,12 +176,10 @@ pub(super) struct MachineCode {
 }
 
 impl MachineCode {
-    /// Nothing yet, for `program` on `graph` with `threads` threads.
     pub(super) fn of(program: &EncodedProgram, graph: &Graph, threads: u32) -> Self {
         Self::shared(&Arc::new(ProgramCode::of(program, [graph], threads)))
     }
 
-    /// Machine code that sessions share.
     pub(super) fn shared(code: &Arc<ProgramCode>) -> Self {
         Self {
             code: Arc::clone(code),
@@ -198,7 +194,6 @@ impl MachineCode {
         self.tier = self.code.prepare(policy, CodeTables::of(program, is_alone));
     }
 
-    /// Counts the time of a run.
     pub(super) fn ran(&self, run_ns: u64) {
         self.code.ran(run_ns);
     }

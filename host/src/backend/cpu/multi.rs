@@ -214,7 +214,6 @@ fn kernel(
     })
 }
 
-/// Reads a record from words.
 fn read_record<T: bytemuck::Pod>(words: &[u32], at: u64) -> T {
     let at = at as usize;
     let count = size_of::<T>() / 4;

@@ -47,7 +47,6 @@ struct State<'c> {
     carrier: &'c mut dyn Carrier,
     /// The memory to which the kernel writes for others.
     outboxes: Vec<Lines>,
-    /// The error of this rank.
     failed: Option<BackendError>,
     /// Whether the carrier takes no further calls.
     is_broken: bool,
@@ -61,7 +60,6 @@ enum Notice {
     Meets = 1,
     /// Its kernel has ended.
     Done = 2,
-    /// Its kernel has failed.
     Failed = 3,
 }
 
@@ -100,9 +98,6 @@ impl<'c> Processes<'c> {
     }
 
     /// The findings of all ranks, given those of this one. Called once, after the last meeting.
-    ///
-    /// # Errors
-    /// [`BackendError::RankLost`].
     pub(crate) fn gather(
         &self,
         job: &MultiJob<'_>,
@@ -160,7 +155,6 @@ struct Figures {
     threads: u64,
 }
 
-/// The words of each rank.
 pub(crate) fn split<'w>(mut words: &'w [u32], counts: &[usize]) -> impl Iterator<Item = &'w [u32]> {
     counts.iter().map(move |count| {
         let (own, rest) = words.split_at(*count);
@@ -169,7 +163,6 @@ pub(crate) fn split<'w>(mut words: &'w [u32], counts: &[usize]) -> impl Iterator
     })
 }
 
-/// The error of a rank that is gone.
 pub(crate) fn lost(CarrierError { rank, problem }: CarrierError) -> BackendError {
     BackendError::RankLost { rank, problem }
 }
@@ -289,7 +282,6 @@ struct Mailbox<'a> {
 }
 
 impl Mailbox<'_> {
-    /// A word of the memory at `base`.
     fn word(&self, base: u64, at: u64) -> &AtomicU32 {
         debug_assert!(at < self.layout.control);
         let address = (base + 4 * at) as usize;
@@ -322,7 +314,6 @@ impl Mailbox<'_> {
         }
     }
 
-    /// First word of the mail of a rank at an epoch.
     fn mail_at(rank: u32, epoch: u32) -> u64 {
         u64::from((rank * 2 + (epoch & 1)) * MAIL_WORDS)
     }
@@ -460,7 +451,6 @@ impl Mailbox<'_> {
         Some(Exchanged::Delivered)
     }
 
-    /// Nodes of a rank.
     fn nodes(&self, rank: u32) -> Range<u32> {
         let rank = rank as usize;
         self.job.run.cuts[rank]..self.job.run.cuts[rank + 1]

@@ -34,11 +34,9 @@ use std::time::Instant;
 /// A graph that several devices have.
 pub(crate) struct SteppedSession<'g> {
     graph: &'g Graph,
-    /// The devices of this process.
     devices: Vec<CpuSession<'g>>,
     ranks: Option<&'g mut dyn Carrier>,
     info: DeviceInfo,
-    /// Threads of each device.
     threads: u32,
     limits: RunLimits,
     jit: Jit,
@@ -179,7 +177,6 @@ impl<'g> SteppedSession<'g> {
         }
     }
 
-    /// Loads the parts of this process.
     fn load_parts(&mut self, program: &EncodedProgram) -> Result<Shared, BackendError> {
         let stages = stages(program)?;
         fit::check(program, self.graph)?;
@@ -317,7 +314,6 @@ impl SteppedSession<'_> {
         })
     }
 
-    /// Sets the inputs of a run.
     fn begin(&mut self, inputs: &[u32]) -> Result<(), BackendError> {
         let (jit, is_alone) = (self.jit, self.threads == 1);
         for (_, loaded) in self.loaded()? {
@@ -412,7 +408,6 @@ impl Running<'_, '_> {
         Ok(())
     }
 
-    /// Launches a kernel on all devices at once.
     fn launch(&mut self, kernel: Kernel) -> Result<(), BackendError> {
         let SteppedSession {
             graph,

@@ -38,7 +38,6 @@ impl Kept {
         Ok(Self { each, words })
     }
 
-    /// First word of a window.
     fn first(&self, window: u32) -> usize {
         (self.each / 4 * u64::from(window)) as usize
     }

@@ -8,12 +8,9 @@ use super::value::Value;
 use crate::program::error::CodeError;
 use seawall_core::abi::code::{Edges, Join, Kind};
 
-/// The extreme that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::program) enum Extreme {
-    /// The least one.
     Least,
-    /// The largest one.
     Largest,
 }
 
@@ -69,7 +66,6 @@ impl<'c> Item<'c> {
 }
 
 impl Extreme {
-    /// The pair that is least for the extreme value of `edge`.
     pub(in crate::program) fn pair<'c>(self, edge: Edge<'c>, value: Value<'c>) -> Value<'c> {
         let key = match self {
             Self::Least => ordered(value),
@@ -78,7 +74,6 @@ impl Extreme {
         edge.neighbour().below_high(key)
     }
 
-    /// The value of `kind` and the node of the least pair.
     pub(in crate::program) fn parts<'c>(self, pair: Value<'c>, kind: Kind) -> [Value<'c>; 2] {
         let key = match self {
             Self::Least => pair.high(),

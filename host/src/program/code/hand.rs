@@ -6,10 +6,8 @@ use super::steps::{Source, Step, ValueSpec, Written};
 use seawall_core::abi::code::{Kind, Op};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// An operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operand {
-    /// The accumulator.
     AtHand,
     /// The number of the item, or the node at the other end of the edge.
     Number,
@@ -94,7 +92,6 @@ impl Forms<'_> {
         found
     }
 
-    /// Operand `at` of a step as words of the instruction, if there is space for them.
     fn word(&self, step: &Step, at: usize, low: u32) -> Option<Operand> {
         let kind = self.values[step.from[at] as usize].kind;
         let fits = match step.op {

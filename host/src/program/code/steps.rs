@@ -7,7 +7,6 @@ use crate::program::wave::RegisterSpec;
 use seawall_core::abi::code::{Access, Edges, Joined, Kind, Op, Outcome};
 use std::cell::{Cell, RefCell};
 
-/// A value of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ValueSpec {
     pub(super) kind: Kind,
@@ -20,7 +19,6 @@ pub(super) struct ValueSpec {
 pub(super) enum Source {
     /// A number of the code: its low word and its high one.
     Words(u32, u32),
-    /// The number of the item.
     Item,
     /// The node at the other end of the edge.
     Neighbour,
@@ -42,7 +40,6 @@ pub(super) struct Step {
     pub(super) part: u32,
 }
 
-/// Records steps.
 #[derive(Debug)]
 pub(crate) struct Coder<'r> {
     registers: &'r [RegisterSpec],
@@ -61,7 +58,6 @@ pub(crate) struct Coder<'r> {
     sums: RefCell<Vec<RegisterId>>,
 }
 
-/// Steps that a coder has recorded.
 #[derive(Debug)]
 pub(in crate::program) struct Written {
     pub(super) steps: Vec<Step>,
@@ -91,9 +87,6 @@ impl<'r> Coder<'r> {
     }
 
     /// The steps written so far.
-    ///
-    /// # Errors
-    /// The first invalid call.
     pub(in crate::program) fn finish(self) -> Result<Written, CodeError> {
         if let Some(problem) = self.problem.into_inner() {
             return Err(problem);
@@ -168,7 +161,6 @@ impl<'r> Coder<'r> {
         });
     }
 
-    /// A new value.
     fn value(&self, kind: Kind, part: u32) -> u32 {
         let mut values = self.values.borrow_mut();
         values.push(ValueSpec { kind, part });

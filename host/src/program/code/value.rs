@@ -25,7 +25,6 @@ impl<'c> Operand<'c> for Value<'c> {
     }
 }
 
-/// A number as a value of its kind.
 pub(super) trait Number: Copy {
     const KIND: Kind;
     fn bits(self) -> u64;
@@ -90,7 +89,6 @@ impl<'r> Coder<'r> {
         self.make(T::KIND, step)
     }
 
-    /// Records a step that makes a value of `kind`.
     pub(super) fn make(&self, kind: Kind, step: Step) -> Value<'_> {
         Value::new(self, self.add(kind, step), kind)
     }

@@ -3,7 +3,6 @@
 use super::error::{TextError, TextProblem};
 use serde_json::{Map, Value};
 
-/// A part of the text.
 #[derive(Clone, Debug)]
 pub(super) struct At<'t> {
     value: &'t Value,
@@ -11,7 +10,6 @@ pub(super) struct At<'t> {
 }
 
 impl<'t> At<'t> {
-    /// The whole text.
     pub(super) const fn whole_text(value: &'t Value) -> Self {
         let place = String::new();
         Self { value, place }
@@ -28,7 +26,6 @@ impl<'t> At<'t> {
         &self.place
     }
 
-    /// The error of `problem` here.
     pub(super) fn error(&self, problem: TextProblem) -> TextError {
         let place = match self.place.as_str() {
             "" => "the program".to_owned(),
@@ -41,7 +38,6 @@ impl<'t> At<'t> {
         self.error(TextProblem::Expected { what })
     }
 
-    /// The error for an unknown name.
     pub(super) fn unknown(&self, what: &'static str, known: &str) -> TextError {
         self.error(TextProblem::Unknown {
             what,
@@ -82,7 +78,6 @@ impl<'t> At<'t> {
         }))
     }
 
-    /// A field.
     pub(super) fn field(&self, name: &'static str) -> Result<Self, TextError> {
         let found = self.optional(name)?;
         found.ok_or_else(|| self.error(TextProblem::Missing { what: name }))
@@ -99,17 +94,14 @@ impl<'t> At<'t> {
         Ok(items.collect())
     }
 
-    /// The text of a string, if it is one.
     pub(super) fn as_text(&self) -> Option<&'t str> {
         self.value.as_str()
     }
 
-    /// Whether it is a list.
     pub(super) fn is_list(&self) -> bool {
         self.value.is_array()
     }
 
-    /// The text of a string.
     pub(super) fn text(&self) -> Result<&'t str, TextError> {
         self.as_text().ok_or_else(|| self.expected("a string"))
     }
@@ -138,7 +130,6 @@ impl<'t> At<'t> {
         number.ok_or_else(|| self.expected("a whole number from -2^31 to 2^31 - 1"))
     }
 
-    /// A float.
     pub(super) fn float(&self) -> Result<f32, TextError> {
         let number = self.value.as_f64().map(|number| number as f32);
         let number = number.filter(|number| number.is_finite());

@@ -7,7 +7,6 @@ use super::values::{EDGES, Names};
 use crate::program::code::{Edge, Extreme, Item, Value};
 use seawall_core::abi::code::{Join, Kind};
 
-/// Joins by name.
 pub(super) const JOINS: [(&str, Join); 6] = [
     ("min", Join::Min),
     ("max", Join::Max),
@@ -154,7 +153,6 @@ impl<'t, 'c> Writer<'_, 't, 'c> {
         }
     }
 
-    /// The part for edges at `at`, with `joins`.
     fn part<const N: usize>(&mut self, at: &At<'t>, joins: [&At<'t>; N]) -> Result<(), TextError> {
         let edges = at.field("edges")?.choice("direction", &EDGES)?;
         let mut written = Ok([Kind::U32; N]);

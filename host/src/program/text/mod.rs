@@ -22,7 +22,6 @@ use seawall_core::abi::program::Reduction;
 pub use error::{TextError, TextProblem};
 pub use registers::{GraphSize, TextInput, TextResult};
 
-/// The version of the form.
 const VERSION: u64 = 1;
 
 /// The longest text that is read, bytes.
@@ -204,7 +203,6 @@ impl Target<'_, '_> {
         Ok(())
     }
 
-    /// Adds a loop, on a register if the text names one.
     fn add_loop(&mut self, name: &str, at: &At<'_>) -> Result<(), TextError> {
         let limit = limit(at)?;
         if at.field("wave")?.text()? == "fixpoint" {

@@ -9,7 +9,6 @@ use seawall_core::abi::code::Kind;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Most registers of a text.
 const REGISTERS_MAX: usize = 64;
 
 /// Sizes of the graph that a program is for.
@@ -66,18 +65,14 @@ impl TextInput {
     }
 }
 
-/// The registers of a text.
 #[derive(Debug, Default)]
 pub(super) struct Registers<'t> {
     by_name: HashMap<&'t str, RegisterId>,
-    /// Registers that are kept.
     pub(super) results: Vec<TextResult>,
-    /// Its inputs.
     pub(super) inputs: Vec<TextInput>,
 }
 
 impl<'t> Registers<'t> {
-    /// Adds the registers of the list `at` to `program`.
     pub(super) fn read(
         program: &mut ProgramBuilder,
         at: &At<'t>,
@@ -168,7 +163,6 @@ impl<'t> Registers<'t> {
         Ok((register, count))
     }
 
-    /// The register that the string `at` names.
     pub(super) fn named(&self, at: &At<'_>) -> Result<RegisterId, TextError> {
         let found = self.by_name.get(at.text()?);
         found.copied().ok_or_else(|| {
@@ -179,12 +173,9 @@ impl<'t> Registers<'t> {
     }
 }
 
-/// A kind of register.
 #[derive(Clone, Copy, Debug)]
 enum TextKind {
-    /// Values.
     Of(Kind),
-    /// The frontier of a search.
     Frontier,
     /// A bit for each node.
     Bitset,

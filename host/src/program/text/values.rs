@@ -67,7 +67,6 @@ impl<'a, 't, 'c> Names<'a, 't, 'c> {
         Ok(())
     }
 
-    /// The value of an expression.
     pub(super) fn value(&self, at: &At<'t>) -> Result<Value<'c>, TextError> {
         if let Some(name) = at.as_text() {
             let found = self.values.get(name);

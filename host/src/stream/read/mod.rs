@@ -17,11 +17,8 @@ use std::thread::Scope;
 
 /// A buffer in flight.
 pub(super) struct Fill<'b> {
-    /// Its number.
     pub(super) slot: usize,
-    /// The window that it is for.
     pub(super) window: usize,
-    /// The buffer.
     pub(super) bytes: &'b mut [u8],
     /// The pieces of the file that it gets.
     pub(super) parts: [Option<Part>; 2],
@@ -33,9 +30,7 @@ pub(super) struct Filled<'b> {
     pub(super) end: io::Result<()>,
 }
 
-/// Fills buffers.
 pub(super) trait Reader<'b> {
-    /// Begins to fill a buffer.
     fn submit(&mut self, fill: Fill<'b>);
 
     /// Waits until a buffer is filled. `None` if none is in flight.
@@ -76,9 +71,8 @@ pub enum Caching {
 
 /// A file for readers.
 pub(super) struct Source<'f> {
-    /// The file that was checked.
     pub(super) file: &'f File,
-    /// The same file, read around the page cache.
+    /// [`Self::file`], read around the page cache.
     pub(super) direct: Option<&'f File>,
 }
 
@@ -113,13 +107,9 @@ pub(super) fn open_direct(path: &Path, file: &File) -> Option<File> {
     }
 }
 
-/// A reader and its name.
 pub(super) type Named<'b, 'f> = (Box<dyn Reader<'b> + 'f>, &'static str);
 
 /// Starts a reader for these buffers; several threads copy cached data at a time if it `spreads`.
-///
-/// # Errors
-/// The system's answer if the chosen reader does not start.
 pub(super) fn start<'s, 'b: 's, 'f: 's>(
     scope: &'s Scope<'s, '_>,
     source: Source<'f>,

@@ -22,7 +22,6 @@ pub(super) struct Uring<'b, 'f> {
     spreads: bool,
     /// Buffers in flight, by number.
     slots: Vec<Option<Waiting<'b>>>,
-    /// Number of reads that the kernel has.
     in_kernel: usize,
     /// Reads that could not be handed over yet: buffer and part.
     queued: VecDeque<(usize, usize)>,
@@ -256,10 +255,6 @@ fn is_passing(error: &io::Error) -> bool {
 }
 
 impl<'b> Uring<'b, '_> {
-    /// Begins to fill a buffer.
-    ///
-    /// # Errors
-    /// As for [`Uring::enter`]; [`Uring::give_up`] then returns the buffer.
     pub(super) fn submit(&mut self, fill: Fill<'b>) -> io::Result<()> {
         let slot = fill.slot;
         let open: Vec<usize> = (0..2).filter(|part| fill.parts[*part].is_some()).collect();
@@ -278,9 +273,6 @@ impl<'b> Uring<'b, '_> {
     }
 
     /// Waits until a buffer is filled. `None` if none is in flight.
-    ///
-    /// # Errors
-    /// As for [`Uring::enter`].
     pub(super) fn reap(&mut self) -> io::Result<Option<Filled<'b>>> {
         loop {
             self.take();

@@ -2,7 +2,6 @@
 
 use super::Rows;
 
-/// No colour yet.
 const NONE: u32 = u32::MAX;
 
 /// Colours that neighbours notify a node of, by a bit each.

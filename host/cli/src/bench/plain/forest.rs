@@ -2,7 +2,6 @@
 
 use super::Rows;
 
-/// No edge.
 const NONE: u64 = u64::MAX;
 
 /// The edge of a minimum spanning forest by which each node joined another tree, its larger end in

@@ -3,7 +3,6 @@
 use super::Rows;
 use seawall_core::abi::code::random;
 
-/// Rounds of the rule.
 const ROUNDS: u32 = 10;
 
 /// The label of most edges around each node, the least of several, in ten rounds in which all nodes
@@ -72,7 +71,6 @@ struct Cells<'g> {
     /// Edges whose labels may still matter, and those that this pass counted.
     left: Vec<u32>,
     counted: Vec<u32>,
-    /// The label that has each cell, and its edges.
     claims: Vec<u32>,
     sums: Vec<u32>,
     /// The pass that counted each edge.

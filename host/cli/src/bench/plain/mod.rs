@@ -39,12 +39,10 @@ impl<'g> Rows<'g> {
         self.offsets.len() as u32 - 1
     }
 
-    /// The numbers of a node's edges.
     fn edges(self, node: u32) -> Range<usize> {
         self.offsets[node as usize] as usize..self.offsets[node as usize + 1] as usize
     }
 
-    /// The neighbours of a node.
     fn row(self, node: u32) -> &'g [u32] {
         &self.targets[self.edges(node)]
     }

@@ -42,7 +42,6 @@ const FRACTION: u32 = 23;
 const GUARD: u32 = 8;
 const ONE: u64 = 64;
 
-/// Units of a share in 1.
 const UNITS: f32 = (1_u64 << 31) as f32;
 
 /// The share of shortest paths from `source` on which each node lies, both ends left out, halved.

@@ -23,11 +23,9 @@ use std::num::NonZeroUsize;
 const NODES: [u32; 2] = [60_000, 120];
 /// Nodes of a large graph over those of a small one.
 const TIMES: u32 = 4;
-/// Seed of the shapes.
 const SEED: u64 = 5;
 /// Runs of a median.
 const TURNS: usize = 3;
-/// Time budget of a run.
 const BUDGET_NS: u64 = 8_000_000_000;
 /// Growth that is allowed, where the small graph takes at least that long.
 const GROWTH: f64 = 6.0;

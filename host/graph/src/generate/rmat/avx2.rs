@@ -66,7 +66,6 @@ fn joined(quadrants: __m256i, scale: u32) -> __m256i {
     _mm256_srl_epi32(_mm256_blend_epi32::<0b1010_1010>(sources, targets), spare)
 }
 
-/// Names nodes as [`Names::of`].
 #[inline]
 #[target_feature(enable = "avx2")]
 fn names(names: &Names, nodes: __m256i) -> __m256i {

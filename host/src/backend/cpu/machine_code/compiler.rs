@@ -13,7 +13,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
-/// Machine code of waves and its memory.
 #[derive(Debug)]
 struct Made {
     waves: Vec<CompiledWave>,
@@ -165,7 +164,6 @@ impl Tier {
         }
     }
 
-    /// Makes the machine code, `is_beside` a run.
     fn make(&self, is_beside: bool) {
         let compiler = &self.compiler;
         let made = compiler.made.get_or_init(|| compiler.make(is_beside));
