@@ -220,6 +220,60 @@ fn decides(at: &Instruction, alone: Op, outcome: Outcome) -> bool {
         .is_some_and(|op| op == alone || op.is_comparison() && at.temps[3] == outcome as u8)
 }
 
+/// The kind of both values that an operation compares.
+pub(crate) const fn compared(op: Op) -> Kind {
+    if op.is_within(Op::EqualFloat, Op::AtLeastFloat) {
+        Kind::F32
+    } else if op.is_within(Op::EqualWide, Op::AtLeastWide) {
+        Kind::U64
+    } else {
+        Kind::U32
+    }
+}
+
+/// The kind of the values of an operation on two that compares nothing.
+pub(crate) const fn of_two(op: Op) -> Kind {
+    if op.is_within(Op::AddFloat, Op::MaxFloat) {
+        Kind::F32
+    } else if op.is_within(Op::AddWide, Op::ShiftRightWide) {
+        Kind::U64
+    } else {
+        Kind::U32
+    }
+}
+
+/// The kinds of the operand and of the result of an operation on one value.
+pub(crate) const fn of_one(op: Op) -> [Kind; 2] {
+    match op {
+        Op::OnesWide | Op::LowZerosWide => [Kind::U64, Kind::U32],
+        Op::FloatOf | Op::FloatOfSigned => [Kind::U32, Kind::F32],
+        Op::FloatOfWide => [Kind::U64, Kind::F32],
+        Op::WordOf | Op::SignedOf => [Kind::F32, Kind::U32],
+        Op::WideOf => [Kind::F32, Kind::U64],
+        _ => [Kind::U32, Kind::U32],
+    }
+}
+
+/// The comparison of values of a kind by `<`.
+pub(crate) const fn below(kind: Kind) -> Op {
+    match kind {
+        Kind::U32 => Op::Below,
+        Kind::I32 => Op::BelowSigned,
+        Kind::F32 => Op::BelowFloat,
+        Kind::U64 => Op::BelowWide,
+    }
+}
+
+/// The comparison of values of a kind by `>`.
+pub(crate) const fn above(kind: Kind) -> Op {
+    match kind {
+        Kind::U32 => Op::Above,
+        Kind::I32 => Op::AboveSigned,
+        Kind::F32 => Op::AboveFloat,
+        Kind::U64 => Op::AboveWide,
+    }
+}
+
 /// Whether the value of a scatter, a word below `bound`, is that of a condition, of which 0 changes
 /// nothing.
 pub(crate) fn is_rare(at: &Instruction, joined: Joined, bound: u64) -> bool {

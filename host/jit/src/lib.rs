@@ -18,6 +18,7 @@ mod module;
 pub mod ptx;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 pub use error::JitError;
 pub use module::{Compiled, CompiledWave, assembly};

@@ -84,6 +84,12 @@ pub(super) fn suits_few(question: &Question) -> bool {
     are_few && suits(question)
 }
 
+/// Whether so many lanes or threads answer that rounds take longer than the work in them.
+pub(super) fn are_many(question: &Question) -> bool {
+    let threads = question.threads;
+    question.warps || threads.is_some_and(|threads| threads > FEW_THREADS)
+}
+
 /// Whether `worker` is so few threads of a CPU.
 pub(super) fn is_few(worker: &Worker) -> bool {
     worker.is_cpu() && worker.threads_of(f64::INFINITY) <= f64::from(FEW_THREADS)

@@ -132,6 +132,24 @@ pub struct Extreme {
     pub node: bool,
 }
 
+/// Joins a value to one of a register, and notes whether that one became better. Other changes of
+/// both registers must be of the same kind, so that results depend on no order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Improvement {
+    /// The register.
+    pub to: Slot,
+    /// The place in it, as in [`Step::At`].
+    pub at: Id,
+    /// The joined value.
+    pub value: Id,
+    /// Whether larger values are better.
+    pub largest: bool,
+    /// A register of words with a note at the same place, modulo its length, and the join of it.
+    pub mark: Option<(Slot, Join)>,
+    /// Whether an improvement continues the loop.
+    pub changes: bool,
+}
+
 /// A step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
@@ -169,6 +187,8 @@ pub enum Step {
     Store(Slot, Id),
     /// Joins the last value to the value of a register at the first one, as in [`Step::At`].
     Scatter(Slot, Id, Join, Id),
+    /// Joins a value to one that it may be better than.
+    Improve(Improvement),
     /// Joins a value to the first one of a register.
     Fold(Slot, Join, Id),
     /// Continues the loop.
@@ -244,6 +264,23 @@ fn write_step<'c>(
         Step::Scatter(to, at, how, a) => {
             let index = index(to, made[*at]);
             item.scatter(id(to), index, *how, made[*a]);
+            return;
+        }
+        Step::Improve(of) => {
+            let place = index(&of.to, made[of.at]);
+            let how = if of.largest { Join::Max } else { Join::Min };
+            let value = made[of.value];
+            let before = item.scatter(id(&of.to), place, how, value);
+            let is_better = match of.largest {
+                true => before.below(value),
+                false => value.below(before),
+            };
+            if let Some((mark, how)) = of.mark {
+                item.scatter(id(&mark), index(&mark, place), how, is_better);
+            }
+            if of.changes {
+                item.changed(is_better);
+            }
             return;
         }
         Step::Fold(to, how, a) => return item.fold(id(to), *how, made[*a]),

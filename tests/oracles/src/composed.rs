@@ -2,6 +2,7 @@
 
 use seawall::analysis::{self, AnalysisKind, AnalysisOutput, Case, End, Question};
 use seawall::backend::Session;
+use seawall::column::Column;
 use seawall::graph::Graph;
 use seawall::program::PlanRequest;
 
@@ -21,8 +22,8 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Runs `kind` once in `session`, which has `graph`: undirected and with weights where the
-/// analysis asks for it.
+/// Runs `kind` in `session`, which has `graph`: undirected and with weights where the analysis asks
+/// for it. A colouring is the same by the method for warps.
 ///
 /// # Errors
 /// A failure or a wrong result.
@@ -32,8 +33,25 @@ pub fn run_composed(
     kind: AnalysisKind,
     sources: &[u32],
 ) -> Result<(), String> {
-    let question = Question::new(sources.to_vec());
-    let built = analysis::build(kind, graph, &question).map_err(text)?;
+    let mut question = Question::new(sources.to_vec());
+    let found = run_question(session, graph, kind, &question)?;
+    if kind == AnalysisKind::Colouring {
+        question.warps = true;
+        let by_warps = run_question(session, graph, kind, &question)?;
+        if by_warps != found {
+            return Err(format!("{kind} by warps differs"));
+        }
+    }
+    Ok(())
+}
+
+fn run_question(
+    session: &mut dyn Session,
+    graph: &Graph,
+    kind: AnalysisKind,
+    question: &Question,
+) -> Result<Column, String> {
+    let built = analysis::build(kind, graph, question).map_err(text)?;
     let (encoded, _) = built
         .program
         .encode(&PlanRequest::default())
@@ -52,15 +70,16 @@ pub fn run_composed(
     }
     let case = Case {
         graph,
-        question: &question,
+        question,
         end,
     };
+    let values = built.reading.column(graph.nodes(), words);
     let found = AnalysisOutput {
-        values: &built.reading.column(graph.nodes(), words),
+        values: &values,
         parents: None,
     };
     if kind.definition().check(&case, found) {
-        Ok(())
+        Ok(values)
     } else {
         Err(format!("{kind} found what it must not"))
     }

@@ -3,7 +3,7 @@
 //! Results depend on no order: a register that some items change is not read by others, and floats
 //! are not added up. Places in registers are taken modulo their length.
 
-use crate::code::{Binary, Extreme, Gathering, Id, Over, Step, Unary};
+use crate::code::{Binary, Extreme, Gathering, Id, Improvement, Over, Step, Unary};
 use crate::graphs::EdgeList;
 use crate::random::Random;
 use crate::script::{Register, Script, Slot, Wave};
@@ -24,8 +24,11 @@ struct Drawer<'a> {
     around: Around<'a>,
     random: &'a mut Random,
     items: u32,
-    /// The register that items store to, and the one that they change anywhere.
-    targets: [Option<Slot>; 2],
+    /// The register that items store to, the one that they change anywhere, the one whose values
+    /// they improve, and the one where they note that.
+    targets: [Option<Slot>; 4],
+    /// Whether larger values are better, and the join of notes.
+    better: (bool, Join),
     /// Kinds of the values made so far.
     made: Vec<Kind>,
     steps: Vec<Step>,
@@ -38,12 +41,22 @@ pub(crate) fn draw_code(around: Around<'_>, random: &mut Random) -> Option<Wave>
         around,
         random,
         items,
-        targets: [None; 2],
+        targets: [None; 4],
+        better: (false, Join::Or),
         made: Vec::new(),
         steps: Vec::new(),
     };
-    drawer.targets = [drawer.target(items, None), None];
-    drawer.targets[1] = drawer.target(1, drawer.targets[0]);
+    drawer.targets[0] = drawer.target(items);
+    drawer.targets[1] = drawer.target(1);
+    if drawer.random.once_in(2) {
+        drawer.targets[2] = drawer.target(1);
+        drawer.targets[3] = drawer
+            .target(1)
+            .filter(|slot| drawer.kind(*slot) == Kind::U32);
+        let notes = [Join::Or, Join::Any, Join::Max];
+        let how = drawer.random.pick(&notes).unwrap_or(Join::Or);
+        drawer.better = (drawer.random.once_in(2), how);
+    }
     let read_by_domain = match over {
         Over::Where { of, .. } => Some(of),
         _ => None,
@@ -116,18 +129,12 @@ fn fits(around: Around<'_>, wave: &Wave) -> bool {
 const WINDOW: usize = 3;
 
 impl Drawer<'_> {
-    /// A filled register of at least `least` values.
-    fn target(&mut self, least: u32, except: Option<Slot>) -> Option<Slot> {
-        let fits = |slot: &Slot| {
-            let held = values(&self.around.registers[*slot]);
-            self.around.written[*slot] && held >= least && held > 0 && Some(*slot) != except
-        };
-        let slots: Vec<Slot> = (0..self.around.registers.len()).filter(fits).collect();
-        self.random.pick(&slots)
+    fn kind(&self, slot: Slot) -> Kind {
+        self.around.registers[slot].kind
     }
 
-    /// A register to read, at least one value of it, of at least `least` values.
-    fn readable(&mut self, least: u32) -> Option<Slot> {
+    /// A filled register that is no target yet, of at least `least` values and one.
+    fn target(&mut self, least: u32) -> Option<Slot> {
         let fits = |slot: &Slot| {
             let held = values(&self.around.registers[*slot]);
             let is_target = self.targets.contains(&Some(*slot));
@@ -162,7 +169,7 @@ impl Drawer<'_> {
     }
 
     fn fill(&mut self) {
-        if self.targets.contains(&None) || self.items == 0 {
+        if self.targets[..2].contains(&None) || self.items == 0 {
             return;
         }
         for _ in 0..1 + self.random.below(6) {
@@ -172,8 +179,9 @@ impl Drawer<'_> {
             let condition = self.value(Kind::U32);
             self.steps.push(Step::Only(condition));
         }
+        self.improve();
         self.change();
-        if let [Some(to), _] = self.targets {
+        if let Some(to) = self.targets[0] {
             let kind = self.around.registers[to].kind;
             let value = self.value(kind);
             self.steps.push(Step::Store(to, value));
@@ -185,6 +193,10 @@ impl Drawer<'_> {
         let Some(to) = self.targets[1] else { return };
         let kind = self.around.registers[to].kind;
         let Some(how) = self.join(kind) else { return };
+        if kind == Kind::U32 && self.random.once_in(3) {
+            self.note(to, how);
+            return;
+        }
         let value = self.value(kind);
         match self.random.below(5) {
             0 | 1 => {
@@ -197,6 +209,40 @@ impl Drawer<'_> {
                 self.steps.push(Step::Changed(condition));
             }
         }
+    }
+
+    /// Joins a condition to values of a register, and continues a loop by it.
+    fn note(&mut self, to: Slot, how: Join) {
+        let Some(kind) = self.random.pick(&Kind::ALL) else {
+            return;
+        };
+        let (a, b) = (self.value(kind), self.value(kind));
+        let holds = self.push(Kind::U32, Step::Binary(Binary::Below, a, b));
+        for _ in 0..1 + self.random.below(3) {
+            if self.random.once_in(3) {
+                self.steps.push(Step::Changed(holds));
+                continue;
+            }
+            let at = self.value(Kind::U32);
+            self.steps.push(Step::Scatter(to, at, how, holds));
+        }
+    }
+
+    /// Improves a value of a register, if there is one for that.
+    fn improve(&mut self) {
+        let [_, _, Some(to), mark] = self.targets else {
+            return;
+        };
+        let (largest, how) = self.better;
+        let improvement = Improvement {
+            to,
+            at: self.value(Kind::U32),
+            value: self.value(self.kind(to)),
+            largest,
+            mark: mark.map(|mark| (mark, how)),
+            changes: self.random.once_in(2),
+        };
+        self.steps.push(Step::Improve(improvement));
     }
 
     /// A join of a kind that depends on no order.
@@ -240,7 +286,7 @@ impl Drawer<'_> {
             (0, None) => self.items,
             _ => 1,
         };
-        let from = self.readable(least)?;
+        let from = self.target(least)?;
         let kind = self.around.registers[from].kind;
         let step = match (choice, inside) {
             (0, Some(_)) => Step::There(from),
@@ -320,6 +366,9 @@ impl Drawer<'_> {
             self.add(Some(edges));
         }
         let value = self.made.len() - 1;
+        if self.random.once_in(2) {
+            self.improve();
+        }
         if self.random.once_in(3) {
             let condition = self.value(Kind::U32);
             self.steps.push(Step::Only(condition));

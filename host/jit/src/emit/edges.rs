@@ -1,13 +1,14 @@
 //! Parts of code that run for each edge of an item.
 
-use super::held::Held;
-use super::{Emitted, Emitter, constant, type_of};
+use super::memory::whole_kind;
+use super::{Emitted, Emitter, Held, constant};
 use crate::code::{self, Joining, Numbered, Part};
+use crate::walk::{Compute, Shape, Walk};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use cranelift_frontend::Variable;
-use seawall_core::abi::code::{Edges, Instruction, Joined, Kind, Op};
+use seawall_core::abi::code::{Edges, Instruction, Joined, Op};
 
 /// The edge that a part is at.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +33,9 @@ impl<'t> Emitter<'t, '_> {
             .iter()
             .map(|reduction| self.result(reduction.joined))
             .collect();
+        self.flush();
         let [offsets, targets] = self.rows(part.edges as u32);
-        let [from, to] = self.row_of(offsets, self.number);
+        let [from, to] = self.row_of(offsets, self.now.number);
         let enough = self.b.declare_var(I8);
         let at = self.b.declare_var(I64);
         let no = self.b.ins().iconst(I8, 0);
@@ -47,19 +49,20 @@ impl<'t> Emitter<'t, '_> {
         let some = self.b.ins().icmp(IntCC::UnsignedLessThan, from, to);
         self.b.ins().brif(some, visit, &[], done, &[]);
         self.b.switch_to_block(visit);
-        let outside = (self.number, self.leave, self.temps.forms());
+        let outside = (self.now.clone(), self.leave);
         let number = self.b.use_var(at);
-        self.number = self.neighbour(targets, number);
+        self.now.number = self.neighbour(targets, number);
         self.edge = Some(Edge {
             number,
             enough,
             edges: part.edges,
         });
-        self.hand = self.zero();
+        self.now.hand = self.zero();
         self.leave = next;
         for (number, instruction) in (first..).zip(body) {
             self.step((number, instruction))?;
         }
+        self.flush();
         self.reduce((&reductions, &results), part.ends_early, (next, done))?;
         self.b.switch_to_block(next);
         if body.iter().any(code::may_end_row) {
@@ -74,13 +77,12 @@ impl<'t> Emitter<'t, '_> {
         let some = self.b.ins().icmp(IntCC::UnsignedLessThan, number, to);
         self.b.ins().brif(some, visit, &[], done, &[]);
         self.b.switch_to_block(done);
-        (self.number, self.leave) = (outside.0, outside.1);
-        self.temps.restore(outside.2);
+        (self.now, self.leave) = outside;
         self.edge = None;
-        self.hand = self.zero();
+        self.now.hand = self.zero();
         for (reduction, result) in reductions.iter().zip(results) {
             let found = self.b.use_var(result);
-            let found = Held::of_kind(reduction.joined.kind, found);
+            let found = Held::of_kind(reduction.joined.kind, [found]);
             self.set_temp(reduction.at.temps[0], found);
         }
         Ok(())
@@ -91,13 +93,13 @@ impl<'t> Emitter<'t, '_> {
         let far = self.b.ins().ishl_imm(number, 2);
         let from = self.b.ins().iadd(targets, far);
         let node = self.b.ins().uload32(constant(), from, 0);
-        Held::index(node, u64::from(self.tables.nodes))
+        Held::shaped([node], Shape::Index).below(self.tables.nodes.into())
     }
 
     /// The result of a join, which begins with the neutral value.
     pub(super) fn result(&mut self, joined: Joined) -> Variable {
-        let result = self.b.declare_var(type_of(joined.kind));
-        let identity = self.value_of(joined.kind, joined.identity());
+        let identity = self.constant_of(joined.kind, joined.identity());
+        let result = self.b.declare_var(self.b.func.dfg.value_type(identity));
         self.b.def_var(result, identity);
         result
     }
@@ -130,38 +132,23 @@ impl<'t> Emitter<'t, '_> {
 
     /// Whether a result can change no more.
     fn is_end(&mut self, joined: Joined, now: Value) -> Value {
-        let end = joined.end().unwrap_or(0);
-        let now = Held::of_kind(joined.kind, now);
-        if joined.kind == Kind::U64 {
-            let end = self.b.ins().iconst(I64, end as i64);
-            return self.b.ins().icmp(IntCC::Equal, now.value, end);
-        }
-        let now = self.word(now);
-        let end = self.b.ins().iconst(I32, i64::from(end as u32));
+        let kind = whole_kind(joined.kind);
+        let [now] = self.in_kind(kind, Held::of_kind(joined.kind, [now]));
+        let end = self.constant_of(kind, joined.end().unwrap_or(0));
         self.b.ins().icmp(IntCC::Equal, now, end)
     }
 
-    /// Joins the accumulator to the partial result of an instruction; `None` if it has none.
-    pub(super) fn join(&mut self, number: usize, joined: Joined) -> Option<()> {
-        let part = *self.folds.get(&number)?;
-        let more = self.in_kind(joined.kind, self.hand);
-        let so_far = self.b.use_var(part);
-        let now = self.joined(joined, so_far, more);
-        self.b.def_var(part, now);
-        Some(())
-    }
-
     /// The number or the weight of the edge; 0 outside of parts.
-    pub(super) fn of_edge(&mut self, op: Op) -> Held {
+    pub(super) fn edge_part(&mut self, op: Op) -> Held {
         let Some(edge) = self.edge else {
             return self.zero();
         };
         if op == Op::EdgeNumber {
-            return Held::index(edge.number, u64::from(u32::MAX) + 1);
+            return Held::shaped([edge.number], Shape::Index);
         }
         let weights = self.address(code::field_of_weights(edge.edges));
         let far = self.b.ins().ishl_imm(edge.number, 2);
         let from = self.b.ins().iadd(weights, far);
-        Held::word(self.b.ins().load(I32, constant(), from, 0))
+        Held::word([self.b.ins().load(I32, constant(), from, 0)])
     }
 }

@@ -16,27 +16,24 @@
 
 mod compute;
 mod edges;
-mod held;
 mod memory;
-mod step;
 
 use crate::code::{self, Joining, Numbered, Piece};
-use crate::{CodeWave, JitError, Tables};
+use crate::walk::{Compute, Machine, Now, Shape, Spot, Walk};
+use crate::{CodeWave, Tables};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{F32, I32, I64};
-use cranelift_codegen::ir::{
-    AbiParam, Block, Function, InstBuilder, MemFlags, Signature, Type, Value,
-};
+use cranelift_codegen::ir::types::{I32, I64};
+use cranelift_codegen::ir::{AbiParam, Block, Function, InstBuilder, MemFlags, Signature, Value};
 use cranelift_codegen::isa::TargetFrontendConfig;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext, Variable};
-use held::{Held, Temps};
-use seawall_core::abi::code::Kind;
+use seawall_core::abi::code::{Joined, Kind, Op};
 use seawall_core::abi::compiled::EachCall;
 use std::collections::BTreeMap;
 use std::mem::offset_of;
 
-/// A function that was made, or the reason against it.
-pub(crate) type Emitted = Result<(), JitError>;
+pub(crate) use crate::walk::Emitted;
+
+type Held = crate::walk::Held<Value, 1>;
 
 /// Writes one function.
 pub(crate) struct Emitter<'t, 'f> {
@@ -48,11 +45,7 @@ pub(crate) struct Emitter<'t, 'f> {
     /// Addresses of both regions.
     arena: Value,
     inputs: Value,
-    /// The accumulator.
-    hand: Held,
-    temps: Temps,
-    /// The number of the item; in a part for edges, the neighbour.
-    number: Held,
+    now: Now<Value, 1>,
     /// In a part for edges, the edge.
     edge: Option<edges::Edge>,
     /// Target of the jump that skips the rest of an item or an edge.
@@ -81,15 +74,6 @@ fn anywhere() -> MemFlags {
     constant().with_can_move()
 }
 
-/// The type of a value of `kind`.
-const fn type_of(kind: Kind) -> Type {
-    match kind {
-        Kind::U32 | Kind::I32 => I32,
-        Kind::F32 => F32,
-        Kind::U64 => I64,
-    }
-}
-
 impl<'t, 'f> Emitter<'t, 'f> {
     /// Writes the function of a wave.
     pub(crate) fn emit(
@@ -115,7 +99,7 @@ impl<'t, 'f> Emitter<'t, 'f> {
         for _ in ["index", "length"] {
             b.append_block_param(miss, I32);
         }
-        let number = Held::word(first);
+        let number = Held::word([first]);
         let emitter = Self {
             b,
             tables,
@@ -123,9 +107,7 @@ impl<'t, 'f> Emitter<'t, 'f> {
             call,
             arena,
             inputs,
-            hand: number,
-            temps: Temps::default(),
-            number,
+            now: Now::new(number, number),
             edge: None,
             leave: next_item,
             next_item,
@@ -146,8 +128,8 @@ impl<'t, 'f> Emitter<'t, 'f> {
         let some = self.b.ins().icmp(IntCC::UnsignedLessThan, at, end);
         self.b.ins().brif(some, item, &[], exit, &[]);
         self.b.switch_to_block(item);
-        self.number = self.item(place);
-        self.hand = self.zero();
+        self.now.number = self.item(place);
+        self.now.hand = self.zero();
         self.items(code)?;
         self.b.ins().jump(self.next_item, &[]);
         self.b.switch_to_block(self.next_item);
@@ -169,14 +151,14 @@ impl<'t, 'f> Emitter<'t, 'f> {
     fn item(&mut self, place: Variable) -> Held {
         let at = self.b.use_var(place);
         if !self.wave.is_listed {
-            return Held::index(at, u64::from(self.wave.record.items));
+            return Held::shaped([at], Shape::Index).below(self.wave.record.items.into());
         }
         let list = offset_of!(EachCall, list) as i32;
         let list = self.b.ins().load(I64, anywhere(), self.call, list);
         let far = self.b.ins().ishl_imm(at, 2);
         let from = self.b.ins().iadd(list, far);
         let item = self.b.ins().uload32(plain(), from, 0);
-        Held::index(item, u64::from(u32::MAX) + 1)
+        Held::shaped([item], Shape::Index)
     }
 
     /// Writes the instructions of an item.
@@ -187,6 +169,7 @@ impl<'t, 'f> Emitter<'t, 'f> {
                 Piece::Edges(begin, code) => self.edges(begin, code)?,
             }
         }
+        self.flush();
         Ok(())
     }
 
@@ -230,16 +213,10 @@ impl<'t, 'f> Emitter<'t, 'f> {
     fn end_folds(&mut self, folds: &[Joining<'t>]) {
         for &Joining { number, at, joined } in folds {
             let part = self.b.use_var(self.folds[&number]);
-            let part = Held::of_kind(joined.kind, part);
-            let bits = match joined.kind {
-                Kind::F32 => self.word(part),
-                _ => part.value,
-            };
-            let identity = joined.identity() as i64;
-            let neutral = match joined.kind {
-                Kind::U64 => self.b.ins().iconst(I64, identity),
-                _ => self.b.ins().iconst(I32, identity),
-            };
+            let part = Held::of_kind(joined.kind, [part]);
+            let kind = memory::whole_kind(joined.kind);
+            let [bits] = self.in_kind(kind, part);
+            let neutral = self.constant_of(kind, joined.identity());
             let (join, after) = (self.b.create_block(), self.b.create_block());
             let is_neutral = self.b.ins().icmp(IntCC::Equal, bits, neutral);
             self.b.ins().brif(is_neutral, after, &[], join, &[]);
@@ -248,25 +225,16 @@ impl<'t, 'f> Emitter<'t, 'f> {
                 let [index, len] = [0; 2].map(|word| self.b.ins().iconst(I32, word));
                 self.note(index, len);
             } else {
-                let first = self.zero();
-                self.change(at.first, joined, (first, part), false);
+                let spot = Spot {
+                    register: at.first,
+                    index: self.zero(),
+                    value: part,
+                };
+                self.changed_to(joined, spot, false);
             }
             self.b.ins().jump(after, &[]);
             self.b.switch_to_block(after);
         }
-    }
-
-    /// A constant value of `kind` with these low bits.
-    fn value_of(&mut self, kind: Kind, bits: u64) -> Value {
-        match kind {
-            Kind::F32 => self.b.ins().f32const(f32::from_bits(bits as u32)),
-            Kind::U64 => self.b.ins().iconst(I64, bits as i64),
-            Kind::U32 | Kind::I32 => self.b.ins().iconst(I32, i64::from(bits as u32)),
-        }
-    }
-
-    fn zero(&mut self) -> Held {
-        Held::word(self.b.ins().iconst(I32, 0))
     }
 
     /// The address of the region of a register, and the register's place in it.
@@ -277,5 +245,113 @@ impl<'t, 'f> Emitter<'t, 'f> {
         } else {
             (self.arena, place)
         }
+    }
+}
+
+impl Machine<1> for Emitter<'_, '_> {
+    type Value = Value;
+    /// The block after the effects.
+    type Guard = Block;
+
+    const SHIFTS_END: bool = false;
+
+    fn now(&mut self) -> &mut Now<Value, 1> {
+        &mut self.now
+    }
+
+    fn tables(&self) -> &Tables<'_> {
+        self.tables
+    }
+
+    fn constant(&mut self, kind: Kind, bits: u64) -> Value {
+        self.constant_of(kind, bits)
+    }
+
+    fn reshape(&mut self, value: Value, from: Shape, to: Shape) -> Value {
+        self.reshaped(value, from, to)
+    }
+
+    fn operate(&mut self, op: Op, a: Value, b: Value) -> Value {
+        self.operation(op, a, b)
+    }
+
+    fn convert(&mut self, op: Op, a: Value) -> Value {
+        self.converted(op, a)
+    }
+
+    fn compare(&mut self, op: Op, a: Value, b: Value) -> Value {
+        self.comparison(op, a, b)
+    }
+
+    fn choose(&mut self, _: Kind, holds: Value, [yes, no]: [Value; 2]) -> Value {
+        self.b.ins().select(holds, yes, no)
+    }
+
+    fn check(&mut self, [word]: [Value; 1], len: u64) {
+        self.within(word, len);
+    }
+
+    fn read(&mut self, kind: Kind, _: bool, register: u32, index: Held) -> Held {
+        self.loaded(kind, register, index)
+    }
+
+    fn write(&mut self, kind: Kind, spot: Spot<Value, 1>) {
+        self.stored(kind, spot);
+    }
+
+    fn change(&mut self, joined: Joined, spot: Spot<Value, 1>, is_asked: bool) -> Held {
+        self.changed_to(joined, spot, is_asked)
+    }
+
+    fn append(&mut self, registers: [u32; 2], value: Held) {
+        self.appended(registers, value);
+    }
+
+    fn row(&mut self, op: Op, edges: u32) -> Held {
+        self.row_part(op, edges, self.now.hand)
+    }
+
+    fn of_edge(&mut self, op: Op) -> Held {
+        self.edge_part(op)
+    }
+
+    fn only(&mut self, [holds]: [Value; 1]) {
+        let on = self.b.create_block();
+        self.b.ins().brif(holds, on, &[], self.leave, &[]);
+        self.b.switch_to_block(on);
+    }
+
+    fn until(&mut self, [holds]: [Value; 1]) {
+        if let Some(edge) = self.edge {
+            let before = self.b.use_var(edge.enough);
+            let enough = self.b.ins().bor(before, holds);
+            self.b.def_var(edge.enough, enough);
+        }
+    }
+
+    fn raise(&mut self) {
+        let one = self.constant_of(Kind::U32, 1);
+        let field = offset_of!(EachCall, raised) as i32;
+        self.b.ins().store(plain(), one, self.call, field);
+    }
+
+    fn join(&mut self, number: usize, joined: Joined, [more]: [Value; 1]) -> Option<()> {
+        let part = *self.folds.get(&number)?;
+        let so_far = self.b.use_var(part);
+        let now = self.joined(joined, so_far, more);
+        self.b.def_var(part, now);
+        Some(())
+    }
+
+    fn begin_guard(&mut self, [holds]: [Value; 1]) -> Block {
+        let (inside, after) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(holds, inside, &[], after, &[]);
+        self.b.switch_to_block(inside);
+        after
+    }
+
+    fn end_guard(&mut self, after: Block) {
+        self.b.ins().jump(after, &[]);
+        self.b.switch_to_block(after);
     }
 }

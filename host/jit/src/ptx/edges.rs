@@ -1,10 +1,11 @@
 //! Parts of code that run for each edge of an item: one step, and the rows that a lane visits alone.
 
-use super::values::{Four, Held, Temps, bits};
+use super::values::{Four, bits};
 use super::writer::{Reg, put};
-use super::{Emitted, Emitter, SLOTS};
+use super::{Emitted, Emitter, Held, SLOTS, Temps};
 use crate::JitError;
 use crate::code::{self, Joining, Numbered};
+use crate::walk::{Compute, Shape, Walk};
 use seawall_core::abi::code::{Edges, Instruction, NUMBERED, OF_EDGE, Op, TEMPORARY};
 use std::collections::BTreeMap;
 
@@ -23,9 +24,6 @@ pub(super) struct Edge {
     pub(super) enough: Option<Four>,
     /// Partial results, by the instruction of their reduction.
     pub(super) partial: BTreeMap<usize, Four>,
-    pub(super) temps: Temps,
-    /// Temporaries of the item.
-    pub(super) of_item: Temps,
 }
 
 /// A part, and the rows of the lane's items.
@@ -46,7 +44,7 @@ impl<'t> Emitter<'t> {
         let code = code::Part::of(begin, code)?;
         let results = self.neutrals(&code.reductions);
         let [offsets, targets] = self.rows(code.kind.edges as u32);
-        let [from, to] = self.row_of(offsets, self.number);
+        let [from, to] = self.row_of(offsets, self.now.number);
         let part = Part {
             code,
             results,
@@ -54,12 +52,20 @@ impl<'t> Emitter<'t> {
             from,
             to,
         };
-        let (number, active) = (self.number, self.active);
+        // Lanes tell each other words and pairs.
+        for byte in part.item_temps() {
+            let temp = self.temp(byte);
+            if temp.shape == Shape::Flag {
+                let word = Held::word(self.shaped(temp, Shape::Word)).below(2);
+                self.set_temp(byte, word);
+            }
+        }
+        let (number, active) = (self.now.number, self.active);
         self.by_lanes(&part)?;
         self.by_groups(&part)?;
         self.by_block(&part)?;
-        (self.number, self.active, self.edge) = (number, active, None);
-        self.hand = self.zero();
+        (self.now.number, self.active, self.edge) = (number, active, None);
+        self.now.hand = self.zero();
         for (reduction, results) in part.reductions() {
             let found = Held::of_kind(reduction.joined.kind, results);
             self.set_temp(reduction.at.temps[0], found);
@@ -106,7 +112,8 @@ impl<'t> Emitter<'t> {
             );
             node
         });
-        self.number = Held::word(neighbours).below(self.tables.nodes.into());
+        self.now.number = Held::word(neighbours).below(self.tables.nodes.into());
+        let outside = std::mem::replace(&mut self.now.temps, *of_item);
         let reductions = &part.code.reductions;
         let numbered = reductions.iter().map(|reduction| reduction.number);
         self.edge = Some(Edge {
@@ -114,10 +121,8 @@ impl<'t> Emitter<'t> {
             edges: part.code.kind.edges,
             enough,
             partial: numbered.zip(partial.iter().copied()).collect(),
-            temps: Temps::default(),
-            of_item: of_item.clone(),
         });
-        self.hand = self.zero();
+        self.now.hand = self.zero();
         let skip = self.w.label();
         let (first, body) = part.code.body;
         for (at, instruction) in body.iter().enumerate() {
@@ -130,6 +135,8 @@ impl<'t> Emitter<'t> {
         for reduction in reductions {
             self.step((reduction.number, reduction.at))?;
         }
+        self.flush();
+        self.now.temps = outside;
         self.w.mark(skip);
         let Some(enough) = enough else {
             return Ok(None);
@@ -161,7 +168,7 @@ impl<'t> Emitter<'t> {
         put!(self.w, "mov.pred {settled}, 1");
         for (reduction, partial) in part.code.reductions.iter().zip(partial) {
             let joined = reduction.joined;
-            let end = self.constant(joined.kind, joined.end().unwrap_or(0));
+            let end = self.constant_of(joined.kind, joined.end().unwrap_or(0));
             let bits = bits(joined.kind);
             put!(
                 self.w,
@@ -196,7 +203,7 @@ impl<'t> Emitter<'t> {
         }
         let any = self.any(inside);
         put!(self.w, "@!{any} bra {done}");
-        let of_item = self.temps.clone();
+        let of_item = self.now.temps;
         let stops = self.visit(part, (part.from, inside), &part.results, &of_item)?;
         for slot in 0..self.slots {
             let (from, inside) = (part.from[slot], inside[slot]);
@@ -213,7 +220,7 @@ impl<'t> Emitter<'t> {
     }
 
     /// The number or the weight of the edge; 0 outside of parts.
-    pub(super) fn of_edge(&mut self, op: Op) -> Held {
+    pub(super) fn edge_part(&mut self, op: Op) -> Held {
         let Some((numbers, edges)) = self.edge.as_ref().map(|edge| (edge.numbers, edge.edges))
         else {
             return self.zero();

@@ -1,9 +1,10 @@
 //! Rows of parts for edges that groups of lanes visit together: eight lanes, a warp, or the block.
 
 use super::edges::Part;
-use super::values::{Four, Held, Temps, bits};
+use super::values::{Four, bits};
 use super::writer::{Label, Reg, put};
-use super::{Emitted, Emitter, Place, SLOTS};
+use super::{Emitted, Emitter, Held, Place, SLOTS, Temps};
+use crate::walk::Compute;
 use seawall_core::abi::code::{Joined, Kind, TEMPS};
 
 /// Lanes of a small group.
@@ -242,16 +243,16 @@ impl<'t> Emitter<'t> {
 
     /// The temporaries of another lane's item.
     fn said_by(&mut self, part: &Part<'t>, which: [Reg; SLOTS - 1], owner: Reg) -> Temps {
-        let mut of_item = Temps::default();
+        let mut of_item = [None; TEMPS as usize];
         for byte in part.item_temps() {
-            let Some(held) = self.temps.get(byte) else {
+            let Some(held) = self.now.temps[usize::from(byte)] else {
                 continue;
             };
-            let kind = if held.is_wide { Kind::U64 } else { Kind::U32 };
-            let own = self.chosen(kind, held.regs, which);
+            let kind = held.kind();
+            let own = self.chosen(kind, held.values, which);
             let said = self.shuffled("idx", own, &owner.to_string());
-            let regs = [said; SLOTS];
-            of_item.name(byte, Held { regs, ..held });
+            let values = [said; SLOTS];
+            of_item[usize::from(byte)] = Some(Held { values, ..held });
         }
         of_item
     }
@@ -416,11 +417,11 @@ impl<'t> Emitter<'t> {
         );
         let mut temps = Vec::new();
         for (number, byte) in (0_u32..).zip(part.item_temps()) {
-            let Some(held) = self.temps.get(byte) else {
+            let Some(held) = self.now.temps[usize::from(byte)] else {
                 continue;
             };
-            let kind = if held.is_wide { Kind::U64 } else { Kind::U32 };
-            let own = self.chosen(kind, held.regs, which);
+            let kind = held.kind();
+            let own = self.chosen(kind, held.values, which);
             let at = said + 8 + 8 * number;
             let bits = bits(kind);
             put!(
@@ -434,16 +435,16 @@ impl<'t> Emitter<'t> {
         put!(self.w, "ld.shared.u32 {from}, [{scratch}+{said}]");
         put!(self.w, "ld.shared.u32 {edges}, [{scratch}+{}]", said + 4);
         put!(self.w, "sub.u32 {edges}, {edges}, {from}");
-        let mut of_item = Temps::default();
+        let mut of_item = [None; TEMPS as usize];
         for (byte, held, at) in temps {
-            let kind = if held.is_wide { Kind::U64 } else { Kind::U32 };
+            let kind = held.kind();
             let value = self.fresh(kind);
             let bits = bits(kind);
             put!(self.w, "ld.shared.b{bits} {value}, [{scratch}+{at}]");
-            let regs = [value; SLOTS];
-            of_item.name(byte, Held { regs, ..held });
+            let values = [value; SLOTS];
+            of_item[usize::from(byte)] = Some(Held { values, ..held });
         }
-        let mask = self.constant(Kind::U32, u64::from(u32::MAX));
+        let mask = self.constant_of(Kind::U32, u64::from(u32::MAX));
         let row = Row {
             from,
             edges,

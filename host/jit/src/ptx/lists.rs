@@ -6,8 +6,8 @@
 
 use super::values::Four;
 use super::writer::{Reg, put};
-use super::{Address, Emitter, SLOTS};
-use crate::code;
+use super::{Address, Emitter, Held, SLOTS};
+use crate::walk::{Compute, Shape};
 use seawall_core::abi::code::{Instruction, Op};
 use seawall_core::abi::compiled::LINKED_WORDS;
 
@@ -74,28 +74,18 @@ impl Emitter<'_> {
                 let (none, after) = (self.w.flag(), self.w.label());
                 put!(self.w, "setp.eq.u32 {none}, {held}, 0");
                 put!(self.w, "@{none} bra {after}");
-                self.flush(list, held, place);
+                self.empty(list, held, place);
                 self.w.mark(after);
             }
         }
     }
 
-    /// Appends the accumulator to a list.
-    pub(super) fn append(&mut self, at: &Instruction) {
-        let mut put_in = self.active;
-        if code::second_word(at).is_none() {
-            let condition = self.second(at);
-            let condition = self.words_of(condition);
-            put_in = self.are_set(condition);
-            for (flag, active) in put_in.into_iter().zip(self.active) {
-                put!(self.w, "and.pred {flag}, {flag}, {active}");
-            }
-        }
-        let values = self.words_of(self.hand);
-        let known = self
-            .lists
-            .iter()
-            .find(|known| (known.list, known.count) == (at.first, at.second));
+    /// Appends the values of slots that are in to a list.
+    pub(super) fn appended(&mut self, [list, count]: [u32; 2], value: Held) {
+        let put_in = self.active;
+        let values = self.shaped(value, Shape::Word);
+        let mut lists = self.lists.iter();
+        let known = lists.find(|known| (known.list, known.count) == (list, count));
         let Some(list) = known.copied() else {
             return;
         };
@@ -150,7 +140,7 @@ impl Emitter<'_> {
         put!(self.w, "add.u32 {sum}, {held}, {all}");
         put!(self.w, "setp.le.u32 {fits}, {sum}, {BUFFER}");
         put!(self.w, "@{fits} bra {after}");
-        self.flush(list, held, buffer);
+        self.empty(list, held, buffer);
         self.w.mark(after);
         for slot in 0..self.slots {
             let place = places[slot];
@@ -168,7 +158,7 @@ impl Emitter<'_> {
     }
 
     /// Moves the `held` values of a buffer to its list.
-    fn flush(&mut self, list: List, held: Reg, buffer: Reg) {
+    fn empty(&mut self, list: List, held: Reg, buffer: Reg) {
         let start = self.reserved(list, held);
         let (at, inside) = (self.w.word(), self.w.flag());
         let (again, after) = (self.w.label(), self.w.label());

@@ -1,32 +1,22 @@
 //! Accesses to registers and rows, and the checks of their indices.
 
-use super::values::{Four, Held, bits};
+use super::values::{Four, bits};
 use super::writer::{Reg, put};
-use super::{Address, Emitter, SLOTS};
+use super::{Address, Emitter, Held, SLOTS};
 use crate::code;
-use seawall_core::abi::code::{Instruction, Join, Joined, Kind, NOTHING, Op};
+use crate::walk::{Compute, Shape, Spot, Walk};
+use seawall_core::abi::code::{Join, Joined, Kind, Op};
 
 impl Emitter<'_> {
-    /// Leaves out slots whose index is not below `len`, with a note of the first. Returns the index,
-    /// which is then known to be.
-    pub(super) fn check(&mut self, index: Held, len: u64) -> Held {
-        if index.bound <= len {
-            return index;
-        }
+    /// Leaves out slots whose index is not below `len`, with a note of the first.
+    pub(super) fn within(&mut self, words: Four, len: u64) {
         let len = len.min(u64::from(u32::MAX)) as u32;
-        let words = self.words_of(index);
         for (slot, word) in words.into_iter().enumerate() {
             let (missed, active) = (self.w.flag(), self.active[slot]);
             put!(self.w, "setp.ge.and.u32 {missed}, {word}, {len}, {active}");
             put!(self.w, "setp.lt.and.u32 {active}, {word}, {len}, {active}");
             self.note(missed, word, len);
         }
-        let checked = Held::word(words).below(len.into());
-        // Facts about the item's number hold from here on.
-        if self.number.regs == index.regs {
-            self.number = self.number.below(len.into());
-        }
-        checked
     }
 
     /// Notes an index out of range if a condition holds.
@@ -46,58 +36,46 @@ impl Emitter<'_> {
         })
     }
 
-    /// Loads from addresses for the slots that are in.
-    fn loaded(&mut self, kind: Kind, how: &str, places: Four) -> Four {
-        let bits = bits(kind);
-        std::array::from_fn(|slot| {
-            let to = self.fresh(kind);
-            let active = self.active[slot];
-            put!(
-                self.w,
-                "@{active} ld.{how}.u{bits} {to}, [{}]",
-                places[slot]
-            );
-            to
-        })
-    }
-
-    /// The value of a register at the accumulator.
-    pub(super) fn load(&mut self, op: Op, register: u32) -> Held {
-        let kind = match op {
-            Op::LoadWide | Op::LatestWide => Kind::U64,
-            _ => Kind::U32,
-        };
-        let how = match op {
-            Op::Latest | Op::LatestWide => "relaxed.gpu.global",
-            _ => "global",
-        };
-        let index = self.check(self.hand, self.tables.held(register, kind.words()));
-        let index = self.words_of(index);
+    /// The places of values of `kind` in a register.
+    fn places_in(&mut self, register: u32, index: Held, kind: Kind) -> Four {
+        let index = self.shaped(index, Shape::Word);
         let base = self.address(Address::Register(register));
-        let places = self.places(base, index, 4 * kind.words());
-        Held::of_kind(kind, self.loaded(kind, how, places))
+        self.places(base, index, 4 * kind.words())
     }
 
-    /// Stores the accumulator in a register at the item.
-    pub(super) fn store(&mut self, op: Op, at: &Instruction) {
-        let kind = if op == Op::StoreWide {
-            Kind::U64
-        } else {
-            Kind::U32
+    /// Values of a register at indices in range, for the slots that are in.
+    pub(super) fn loaded(
+        &mut self,
+        kind: Kind,
+        is_latest: bool,
+        register: u32,
+        index: Held,
+    ) -> Held {
+        let how = match is_latest {
+            true => "relaxed.gpu.global",
+            false => "global",
         };
-        let index = self.check(self.number, self.tables.held(at.first, kind.words()));
-        let index = self.words_of(index);
-        let values = self.in_kind(kind, self.hand);
-        let base = self.address(Address::Register(at.first));
-        let places = self.places(base, index, 4 * kind.words());
+        let places = self.places_in(register, index, kind);
+        let bits = bits(kind);
+        Held::of_kind(
+            kind,
+            std::array::from_fn(|slot| {
+                let (to, active) = (self.fresh(kind), self.active[slot]);
+                let place = places[slot];
+                put!(self.w, "@{active} ld.{how}.u{bits} {to}, [{place}]");
+                to
+            }),
+        )
+    }
+
+    /// Stores values in a register at indices in range.
+    pub(super) fn stored(&mut self, kind: Kind, spot: Spot<Reg, SLOTS>) {
+        let values = self.in_kind(kind, spot.value);
+        let places = self.places_in(spot.register, spot.index, kind);
         let bits = bits(kind);
         for slot in 0..self.slots {
-            let (active, place) = (self.active[slot], places[slot]);
-            put!(
-                self.w,
-                "@{active} st.global.u{bits} [{place}], {}",
-                values[slot]
-            );
+            let (active, place, value) = (self.active[slot], places[slot], values[slot]);
+            put!(self.w, "@{active} st.global.u{bits} [{place}], {value}");
         }
     }
 
@@ -109,8 +87,8 @@ impl Emitter<'_> {
     /// First edges of nodes' rows, and the edges after the last ones; no edges for slots that are
     /// out.
     pub(super) fn row_of(&mut self, offsets: Reg, node: Held) -> [Four; 2] {
-        let node = self.check(node, u64::from(self.tables.nodes));
-        let node = self.words_of(node);
+        let node = self.checked(node, u64::from(self.tables.nodes));
+        let node = self.shaped(node, Shape::Word);
         let places = self.places(offsets, node, 4);
         [0, 4].map(|offset| {
             std::array::from_fn(|slot| {
@@ -126,10 +104,10 @@ impl Emitter<'_> {
         })
     }
 
-    /// A property of the row of the node in the accumulator.
-    pub(super) fn row(&mut self, op: Op, edges: u32) -> Held {
+    /// A property of the rows of nodes.
+    pub(super) fn row_part(&mut self, op: Op, edges: u32, node: Held) -> Held {
         let [offsets, _] = self.rows(edges);
-        let [from, to] = self.row_of(offsets, self.hand);
+        let [from, to] = self.row_of(offsets, node);
         if op == Op::FirstEdge {
             return Held::word(from);
         }
@@ -140,37 +118,27 @@ impl Emitter<'_> {
         }))
     }
 
-    /// Joins the second operand to a register at the accumulator; returns the previous value if
-    /// code asks for it.
-    pub(super) fn scatter(&mut self, at: &Instruction, joined: Joined) -> Option<Held> {
-        let value = self.second(at);
-        let is_asked = at.temps[0] != NOTHING;
-        let index = self.check(self.hand, self.tables.held(at.first, joined.kind.words()));
-        let index = self.words_of(index);
-        let base = self.address(Address::Register(at.first));
-        let places = self.places(base, index, 4 * joined.kind.words());
-        let values = self.in_kind(joined.kind, value);
-        let may_skip = !is_asked && code::is_rare(at, joined, value.bound);
-        let mut before = [self.place.lane; SLOTS];
+    /// Joins values to those at indices of a register, which are in range; returns the previous
+    /// values if they are asked for.
+    pub(super) fn changed_to(
+        &mut self,
+        joined: Joined,
+        spot: Spot<Reg, SLOTS>,
+        is_asked: bool,
+    ) -> Held {
+        let places = self.places_in(spot.register, spot.index, joined.kind);
+        let values = self.in_kind(joined.kind, spot.value);
+        let mut before = values;
         for slot in 0..self.slots {
-            let mut active = self.active[slot];
-            if may_skip {
-                let set = self.w.flag();
-                put!(
-                    self.w,
-                    "setp.ne.and.u32 {set}, {}, 0, {active}",
-                    values[slot]
-                );
-                active = set;
-            }
-            before[slot] = self.change(places[slot], joined, (values[slot], active), is_asked);
+            let value = (values[slot], self.active[slot]);
+            before[slot] = self.change_at(places[slot], joined, value, is_asked);
         }
-        is_asked.then(|| Held::of_kind(joined.kind, before))
+        Held::of_kind(joined.kind, before)
     }
 
     /// Joins a value to the one at an address if a condition holds; returns the previous value if
     /// that is asked for.
-    pub(super) fn change(
+    pub(super) fn change_at(
         &mut self,
         address: Reg,
         joined: Joined,
@@ -216,7 +184,7 @@ impl Emitter<'_> {
         value
     }
 
-    /// [`Emitter::change`] of words in a loop until no other lane comes in between.
+    /// [`Emitter::change_at`] of words in a loop until no other lane comes in between.
     fn change_by_turns(&mut self, address: Reg, joined: Joined, (value, holds): (Reg, Reg)) -> Reg {
         let (again, done) = (self.w.label(), self.w.label());
         let (before, found, same) = (self.w.word(), self.w.word(), self.w.flag());

@@ -20,25 +20,25 @@ mod edges;
 mod groups;
 mod lists;
 mod memory;
-mod step;
 mod values;
 mod writer;
 
 use crate::code::{self, Joining, Numbered, Piece};
+use crate::walk::{Compute, Emitted, Machine, Now, Shape, Spot, Walk};
 use crate::{CodeWave, JitError, Tables};
 use edges::Edge;
-use seawall_core::abi::code::Kind;
+use seawall_core::abi::code::{Joined, Kind, Op};
 use seawall_core::abi::compiled::{EachCall, LINKED_NAME};
 use std::collections::BTreeMap;
 use std::mem::offset_of;
-use values::{Four, Held, Temps, bits};
+use values::{Four, bits};
 use writer::{Reg, Writer, put};
 
 /// Items of a lane at a time.
 pub(crate) const SLOTS: usize = 4;
 
-/// The reason for which nothing was written, if there is one.
-type Emitted = Result<(), JitError>;
+type Held = crate::walk::Held<Reg, SLOTS>;
+type Temps = crate::walk::Temps<Reg, SLOTS>;
 
 /// The parameters of a function, after the address of the [`EachCall`].
 const WORDS: [&str; 5] = ["p_rank", "p_blocks", "p_items", "p_longest", "p_scratch"];
@@ -140,11 +140,7 @@ struct Emitter<'t> {
     addresses: BTreeMap<Address, Reg>,
     /// The slots that are still in.
     active: Four,
-    /// The accumulator.
-    hand: Held,
-    /// The number of the item; in a part for edges, the neighbour.
-    number: Held,
-    temps: Temps,
+    now: Now<Reg, SLOTS>,
     /// In a part for edges, the edge.
     edge: Option<Edge>,
     /// Results of all items, by instruction.
@@ -212,9 +208,7 @@ impl<'t> Emitter<'t> {
             place,
             addresses: BTreeMap::new(),
             active,
-            hand: zero,
-            number: zero,
-            temps: Temps::default(),
+            now: Now::new(zero, zero),
             edge: None,
             folds: BTreeMap::new(),
             lists: Vec::new(),
@@ -301,12 +295,12 @@ impl<'t> Emitter<'t> {
                 put!(self.w, "@{active} ld.global.u32 {number}, [{at}]");
             }
         }
-        self.number = Held::word(numbers);
+        let mut number = Held::word(numbers);
         if list.is_none() {
-            self.number.bound = u64::from(self.wave.record.items);
+            number = number.below(self.wave.record.items.into());
         }
-        self.temps = Temps::default();
-        self.hand = self.zero();
+        let zero = self.zero();
+        self.now = Now::new(zero, number);
     }
 
     /// Writes the instructions of an item.
@@ -322,6 +316,7 @@ impl<'t> Emitter<'t> {
                     }
                 }
                 Piece::Edges(begin, code) => {
+                    self.flush();
                     // All lanes of a block take part, those without an item too.
                     if let Some(skip) = skip.take() {
                         self.w.mark(skip);
@@ -330,6 +325,7 @@ impl<'t> Emitter<'t> {
                 }
             }
         }
+        self.flush();
         if let Some(skip) = skip {
             self.w.mark(skip);
         }
@@ -364,7 +360,7 @@ impl<'t> Emitter<'t> {
         for &Joining { number, at, joined } in folds {
             let part = self.folds[&number];
             self.join_lanes(joined, part, None);
-            let neutral = self.constant(joined.kind, joined.identity());
+            let neutral = self.constant_of(joined.kind, joined.identity());
             let put = self.w.flag();
             let lane = self.place.lane;
             put!(self.w, "setp.eq.u32 {put}, {lane}, 0");
@@ -374,12 +370,12 @@ impl<'t> Emitter<'t> {
                 "setp.ne.and.u{bits} {put}, {part}, {neutral}, {put}"
             );
             if self.tables.held(at.first, joined.kind.words()) == 0 {
-                let zero = self.constant(Kind::U32, 0);
+                let zero = self.constant_of(Kind::U32, 0);
                 self.note(put, zero, 0);
                 continue;
             }
             let address = self.address(Address::Register(at.first));
-            self.change(address, joined, (part, put), false);
+            self.change_at(address, joined, (part, put), false);
         }
     }
 
@@ -430,5 +426,123 @@ impl<'t> Emitter<'t> {
         }
         self.addresses.insert(of, address);
         address
+    }
+}
+
+impl Machine<SLOTS> for Emitter<'_> {
+    type Value = Reg;
+    /// The slots that are in around the guard.
+    type Guard = Four;
+
+    const SHIFTS_END: bool = true;
+
+    fn now(&mut self) -> &mut Now<Reg, SLOTS> {
+        &mut self.now
+    }
+
+    fn tables(&self) -> &Tables<'_> {
+        self.tables
+    }
+
+    fn constant(&mut self, kind: Kind, bits: u64) -> Reg {
+        self.constant_of(kind, bits)
+    }
+
+    fn reshape(&mut self, value: Reg, from: Shape, to: Shape) -> Reg {
+        self.reshaped(value, from, to)
+    }
+
+    fn operate(&mut self, op: Op, a: Reg, b: Reg) -> Reg {
+        self.operation(op, a, b)
+    }
+
+    fn convert(&mut self, op: Op, a: Reg) -> Reg {
+        self.converted(op, a)
+    }
+
+    fn compare(&mut self, op: Op, a: Reg, b: Reg) -> Reg {
+        self.holds(op, a, b)
+    }
+
+    fn choose(&mut self, kind: Kind, holds: Reg, both: [Reg; 2]) -> Reg {
+        self.chosen_by(kind, holds, both)
+    }
+
+    fn check(&mut self, words: Four, len: u64) {
+        self.within(words, len);
+    }
+
+    fn read(&mut self, kind: Kind, is_latest: bool, register: u32, index: Held) -> Held {
+        self.loaded(kind, is_latest, register, index)
+    }
+
+    fn write(&mut self, kind: Kind, spot: Spot<Reg, SLOTS>) {
+        self.stored(kind, spot);
+    }
+
+    fn change(&mut self, joined: Joined, spot: Spot<Reg, SLOTS>, is_asked: bool) -> Held {
+        self.changed_to(joined, spot, is_asked)
+    }
+
+    fn append(&mut self, registers: [u32; 2], value: Held) {
+        self.appended(registers, value);
+    }
+
+    fn row(&mut self, op: Op, edges: u32) -> Held {
+        self.row_part(op, edges, self.now.hand)
+    }
+
+    fn of_edge(&mut self, op: Op) -> Held {
+        self.edge_part(op)
+    }
+
+    fn only(&mut self, holds: Four) {
+        for (active, holds) in self.active.into_iter().zip(holds).take(self.slots) {
+            put!(self.w, "and.pred {active}, {active}, {holds}");
+        }
+    }
+
+    fn until(&mut self, holds: Four) {
+        let Some(enough) = self.edge.as_ref().and_then(|edge| edge.enough) else {
+            return;
+        };
+        for slot in 0..self.slots {
+            let (now, holds, active) = (self.w.flag(), holds[slot], self.active[slot]);
+            put!(self.w, "and.pred {now}, {holds}, {active}");
+            put!(self.w, "or.pred {0}, {0}, {now}", enough[slot]);
+        }
+    }
+
+    fn raise(&mut self) {
+        let raised = self.place.raised;
+        for active in self.active.into_iter().take(self.slots) {
+            put!(self.w, "or.pred {raised}, {raised}, {active}");
+        }
+    }
+
+    fn join(&mut self, number: usize, joined: Joined, more: Four) -> Option<()> {
+        let of_edge = self.edge.as_ref();
+        let of_edge = of_edge.and_then(|edge| edge.partial.get(&number));
+        let of_items = || self.folds.get(&number).map(|part| [*part; SLOTS]);
+        let parts = of_edge.copied().or_else(of_items)?;
+        for slot in 0..self.slots {
+            let now = self.joined(joined, parts[slot], more[slot]);
+            self.replace_if(self.active[slot], joined.kind, parts[slot], now);
+        }
+        Some(())
+    }
+
+    fn begin_guard(&mut self, holds: Four) -> Four {
+        let around = self.active;
+        self.active = self.inside();
+        for slot in 0..self.slots {
+            let (inside, holds, active) = (self.active[slot], holds[slot], around[slot]);
+            put!(self.w, "and.pred {inside}, {holds}, {active}");
+        }
+        around
+    }
+
+    fn end_guard(&mut self, around: Four) {
+        self.active = around;
     }
 }

@@ -11,9 +11,10 @@
 //! for none any more. So edges are visited about twice, however many rounds there are. Lists take
 //! turns, and a round empties the list of the next one, so that it takes one barrier.
 //!
-//! Nodes with very many edges wait for each other longest, and notifying all of their neighbours in
-//! every round would take longer still. So they come first, by a separate method ([`hubs`]), and
-//! notify the others at once. Graphs whose rows are all short have another method ([`short`]).
+//! Nodes with very many edges wait for each other longest, and on a GPU notifying all of their
+//! neighbours in every round would take longer still. So there, and on many threads, they come first,
+//! by a separate method ([`hubs`]), and notify the others at once. It takes fewer rounds and more work,
+//! so few threads do without it. Graphs whose rows are all short have another method ([`short`]).
 
 mod hubs;
 mod oracle;
@@ -157,8 +158,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         list(&mut program, ["full next", "full next count"])?,
     ];
     let hubs = match order {
-        Order::Words { .. } => None,
-        Order::Pairs => Hubs::of(&mut program, graph)?,
+        Order::Pairs if alone::are_many(question) => Hubs::of(&mut program, graph)?,
+        _ => None,
     };
     begin(&mut program, registers, order, hubs, lists[0]);
     if let Some(hubs) = hubs {

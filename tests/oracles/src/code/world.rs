@@ -1,6 +1,6 @@
 //! A plain interpreter of code: item by item, step by step.
 
-use super::{Binary, Extreme, Gathering, Step, Unary};
+use super::{Binary, Extreme, Gathering, Improvement, Step, Unary};
 use crate::script::Slot;
 use seawall::program::{Join, Kind};
 use seawall_core::abi::code::{hash, random};
@@ -123,14 +123,32 @@ impl World<'_> {
         }
     }
 
-    fn join(&mut self, slot: Slot, index: u32, how: Join, value: Known) {
+    /// Joins a value to one of a register; returns that one.
+    fn join(&mut self, slot: Slot, index: u32, how: Join, value: Known) -> Known {
         let (kind, words, at) = (self.kinds[slot], &self.now[slot], index as usize);
         let bits = match kind {
             Kind::U64 => u64::from(words[2 * at]) | u64::from(words[2 * at + 1]) << 32,
             _ => words[at].into(),
         };
-        let joined = join(how, Known { kind, bits }, value);
-        self.put(slot, index, joined.bits);
+        let before = Known { kind, bits };
+        self.put(slot, index, join(how, before, value).bits);
+        before
+    }
+
+    fn improve(&mut self, made: &[Known], of: Improvement) {
+        let place = made[of.at].bits as u32 % self.values(of.to);
+        let how = if of.largest { Join::Max } else { Join::Min };
+        let value = made[of.value];
+        let before = self.join(of.to, place, how, value);
+        let (less, more) = match of.largest {
+            true => (before, value),
+            false => (value, before),
+        };
+        let is_better = binary(Binary::Below, less, more);
+        if let Some((mark, how)) = of.mark {
+            self.join(mark, place % self.values(mark), how, is_better);
+        }
+        self.changed |= of.changes && is_better.bits != 0;
     }
 
     /// Runs a step; returns whether the item is still in.
@@ -169,6 +187,10 @@ impl World<'_> {
             Step::Scatter(to, at, how, a) => {
                 let index = made[*at].bits as u32 % self.values(*to);
                 self.join(*to, index, *how, made[*a]);
+                return true;
+            }
+            Step::Improve(of) => {
+                self.improve(made, *of);
                 return true;
             }
             Step::Fold(to, how, a) => {
