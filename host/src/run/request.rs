@@ -57,6 +57,8 @@ pub struct RunRequest {
     pub reuse_plans: bool,
     /// As [`Question::centers`].
     pub(crate) centers: Option<[u32; 2]>,
+    /// As [`Question::shared`].
+    pub(crate) shared: bool,
 }
 
 impl RunRequest {
@@ -83,6 +85,7 @@ impl RunRequest {
             parallel: None,
             reuse_plans: true,
             centers: None,
+            shared: false,
         }
     }
 
@@ -141,6 +144,7 @@ impl RunRequest {
             low_memory: false,
             shortcuts: false,
             centers: self.centers,
+            shared: self.shared,
         }
     }
 }
