@@ -2,11 +2,16 @@
 //! kernel there.
 
 use crate::tally::Tally;
+use seawall::backend::ProgramSession;
 use seawall::graph::{Graph, LoadOptions, load};
-use seawall::multi::{ANALYSES, Devices, execute};
+use seawall::multi::{ANALYSES, Devices, execute, open_session, refusal};
+use seawall::program::PlanRequest;
 use seawall::run::{self, AnalysisKind, Machine, RunRequest};
-use seawall_oracles::graphs::{SHAPES, draw};
+use seawall_oracles::draw::{self, Limits};
+use seawall_oracles::graphs::{SHAPES, draw as draw_graph};
+use seawall_oracles::harness::run_script;
 use seawall_oracles::random::Random;
+use seawall_oracles::shared::PROGRAMS;
 use std::num::{NonZeroU32, NonZeroUsize};
 
 /// Drawn graphs, and generated ones with long rows, deep searches and many nodes a level.
@@ -16,10 +21,18 @@ pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
         tally.check("devices", "mega", format!("SEED={case}"), || {
             let mut random = Random::new(case);
             let shape = SHAPES[case as usize % SHAPES.len()];
-            let list = draw(shape, 5_000, case.is_multiple_of(2), &mut random);
+            let list = draw_graph(shape, 5_000, case.is_multiple_of(2), &mut random);
             let graph = list.graph().map_err(text)?.with_drawn_weights(case);
-            agree(&graph.map_err(text)?)
+            let graph = graph.map_err(text)?;
+            agree(&graph)?;
+            programs_agree(&graph)
         });
+        tally.check(
+            "drawn programs of devices",
+            "launches",
+            format!("SEED={case}"),
+            || scripts_agree(case),
+        );
     }
     if quick {
         return;
@@ -37,7 +50,9 @@ pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
             || {
                 let graph = load(name, &LoadOptions::default(), None);
                 let graph = graph.map_err(text)?.graph.with_drawn_weights(1);
-                agree(&graph.map_err(text)?)
+                let graph = graph.map_err(text)?;
+                agree(&graph)?;
+                programs_agree(&graph)
             },
         );
     }
@@ -59,17 +74,86 @@ fn agree(graph: &Graph) -> Result<(), String> {
             AnalysisKind::Closeness | AnalysisKind::Eccentricity => graph.nodes().min(200),
             _ => u32::from(facts.takes_sources),
         };
-        let sources = (0..sources).collect();
-        let mut request = RunRequest::new(kind, sources);
-        request.weighted = false;
-        let one = request.clone().on(Machine::cpu(NonZeroUsize::new(1)));
-        let wanted = run::execute(graph, &one).map_err(text)?;
-        request.repeat = NonZeroU32::new(2).unwrap_or(NonZeroU32::MIN);
-        for devices in [&Devices::gpus(vec![0]), &all] {
-            let found = execute(graph, &request, devices).map_err(text)?;
-            if found.values != wanted.values {
-                return Err(format!("{kind} on {devices:?} differs from a thread"));
+        let sources: Vec<u32> = (0..sources).collect();
+        for weighted in [false, true] {
+            if weighted && !facts.follows_weights {
+                continue;
             }
+            let mut request = RunRequest::new(kind, sources.clone());
+            request.weighted = weighted;
+            let one = request.clone().on(Machine::cpu(NonZeroUsize::new(1)));
+            let wanted = run::execute(graph, &one).map_err(text)?;
+            request.repeat = NonZeroU32::new(2).unwrap_or(NonZeroU32::MIN);
+            for devices in [&Devices::gpus(vec![0]), &all] {
+                let found = execute(graph, &request, devices).map_err(text)?;
+                if (&found.values, &found.answer) != (&wanted.values, &wanted.answer) {
+                    return Err(format!("{kind} on {devices:?} differs from a thread"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Compares every shared program on one GPU and on all, twice, with that on a thread.
+fn programs_agree(graph: &Graph) -> Result<(), String> {
+    let all = Devices::all_gpus().map_err(text)?;
+    for (name, build) in PROGRAMS {
+        let (program, results) = build(graph).map_err(text)?;
+        let (program, _) = program.encode(&PlanRequest::default()).map_err(text)?;
+        let words = |session: &mut ProgramSession<'_>| {
+            session.run().map_err(text)?;
+            let read = results.iter().map(|register| {
+                let mut words = Vec::new();
+                session.read(*register, &mut words).map_err(text)?;
+                Ok(words)
+            });
+            read.collect::<Result<Vec<_>, String>>()
+        };
+        let machine = Machine::cpu(NonZeroUsize::new(1));
+        let mut one = ProgramSession::open(graph, &machine).map_err(text)?;
+        one.load(&program).map_err(text)?;
+        let wanted = words(&mut one)?;
+        // One GPU may have two parts.
+        for devices in [&Devices::gpus(vec![0]), &Devices::gpus(vec![0, 0]), &all] {
+            let session = open_session(graph, &Machine::auto(), devices).map_err(text)?;
+            let mut session = ProgramSession::over(session);
+            session.load(&program).map_err(text)?;
+            for run in 1..=2 {
+                if words(&mut session)? != wanted {
+                    return Err(format!(
+                        "run {run} of {name} on {devices:?} differs from a thread"
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Compares drawn programs that devices share with the interpreter, on all GPUs.
+fn scripts_agree(seed: u64) -> Result<(), String> {
+    let all = Devices::all_gpus().map_err(text)?;
+    let mut random = Random::new(seed);
+    let shape = SHAPES[seed as usize % SHAPES.len()];
+    let list = draw_graph(shape, 2_000, seed.is_multiple_of(2), &mut random);
+    let graph = list.graph().map_err(text)?;
+    let mut session = open_session(&graph, &Machine::auto(), &all).map_err(text)?;
+    for _ in 0..60 {
+        let limits = Limits {
+            nodes: list.nodes,
+            waves: 2,
+            words: 4_000,
+        };
+        let script = draw::draw(limits, &mut random);
+        let assembled = script.assemble(&list).map_err(text)?;
+        let (program, _) = assembled
+            .program
+            .encode(&PlanRequest::default())
+            .map_err(text)?;
+        if refusal(&program).is_none() {
+            run_script(session.as_mut(), &list, &script, 2)
+                .map_err(|error| format!("{error}\n{:#?}", script.waves))?;
         }
     }
     Ok(())

@@ -25,6 +25,7 @@ mod many;
 mod memory;
 mod multi;
 mod multi_programs;
+mod multi_shared;
 mod multi_triangles;
 mod carriers;
 mod multigraphs;

@@ -243,9 +243,9 @@ fn what_one_device_alone_does_is_refused_by_name() {
     };
     let bfs = || RunRequest::new(AnalysisKind::Bfs, vec![0]);
     let two = devices(2, 1);
-    let text = refused(RunRequest::new(AnalysisKind::Mis, Vec::new()), &two);
+    let text = refused(RunRequest::new(AnalysisKind::Labels, Vec::new()), &two);
     assert!(
-        text.contains("bfs, reach, cc, sssp, pagerank, kcore, closeness, eccentricity, triangles and triangle-total"),
+        text.contains("bfs, reach, cc, sssp, pagerank, kcore, closeness, eccentricity, triangles, triangle-total, widest, mis, scc, msf and ppr"),
         "{text}"
     );
     let mut parents = bfs();

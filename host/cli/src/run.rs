@@ -476,7 +476,10 @@ impl RunArgs {
         self.stream.check_whole("--program")?;
         let files = self.check_files()?;
         files.spare(file.as_os_str())?;
-        let machine = self.machine();
+        let mut machine = self.machine();
+        if self.machine.devices.is_some() {
+            machine.executor = Some(DeviceChoice::program_executor(&machine));
+        }
         if self.output.is_timed() && machine.executor == Some(Executor::Graph) {
             warn(UNTIMED);
         }

@@ -87,6 +87,15 @@ fn each_analysis_has_the_result_of_one_process() {
         "--unit-weights",
     ]);
     compare(&["gen:rmat:12:8", "--analysis", "pagerank"]);
+    compare(&["gen:rmat:12:8", "--analysis", "ppr", "--source", "1"]);
+    compare(&["gen:rmat-directed:10:8", "--analysis", "scc"]);
+    let weighted = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("weighted.el");
+    let edges: String = (0..3000_u32)
+        .map(|at| format!("{} {} {}\n", at % 797, at * at % 991, at % 13 + 1))
+        .collect();
+    std::fs::write(&weighted, edges).expect("the folder takes files");
+    let weighted = weighted.to_str().expect("a path of text");
+    compare(&[weighted, "--analysis", "pagerank"]);
     compare(&["gen:rmat:12:8", "--analysis", "kcore"]);
     compare(&["gen:rmat:12:8", "--analysis", "triangle-total"]);
     compare(&[

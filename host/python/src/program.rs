@@ -146,7 +146,10 @@ impl<'g> Loaded<'g> {
                 .map(|ended| (ended.iterations, ended.converged != 0))
                 .collect(),
             plan: self.plan,
-            executor: self.machine.executor.unwrap_or(Executor::Cpu),
+            executor: match self.devices {
+                Some(_) => DeviceChoice::program_executor(&self.machine),
+                None => self.machine.executor.unwrap_or(Executor::Cpu),
+            },
             device: self.session.device().name.clone(),
             run_ns: stats.run_ns,
             bytes: self.session.memory().allocated_bytes,

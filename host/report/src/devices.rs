@@ -24,6 +24,9 @@ pub(super) fn write(out: &mut dyn Write, report: &DevicesReport) -> io::Result<(
         let part = match (sources, centers) {
             (Some(sources), _) => counted(*sources, "source"),
             (None, Some(centers)) => format!("triangles from {}", counted(*centers, "node")),
+            (None, None) if report.shared => {
+                format!("{} nodes of the whole graph", Count(*nodes))
+            }
             (None, None) => format!(
                 "{} nodes, {} edges that lead to them",
                 Count(*nodes),

@@ -40,6 +40,8 @@ pub struct Question {
     /// The first node from which triangles are looked for, and the node after the last, if several
     /// devices share them out.
     pub(crate) centers: Option<[u32; 2]>,
+    /// Whether several devices share the program, whose waves then gather and scatter alone.
+    pub(crate) shared: bool,
 }
 
 impl Question {
@@ -65,6 +67,7 @@ impl Question {
             low_memory: false,
             shortcuts: false,
             centers: None,
+            shared: false,
         }
     }
 }

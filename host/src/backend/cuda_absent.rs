@@ -196,6 +196,20 @@ pub(crate) mod streaming {
     }
 }
 
+pub(crate) mod stepped {
+    use super::{CudaOptions, Graph, Session, absent};
+    use crate::backend::BackendError;
+
+    /// Fails, as there is no device.
+    pub(crate) fn open<'g>(
+        _: &'g Graph,
+        _: &[u32],
+        _: CudaOptions,
+    ) -> Result<Box<dyn Session + 'g>, BackendError> {
+        Err(absent())
+    }
+}
+
 pub(crate) mod multi {
     use super::absent;
     use crate::backend::BackendError;

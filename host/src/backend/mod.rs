@@ -53,6 +53,7 @@ pub(crate) mod streaming;
 pub(crate) mod multi;
 pub(crate) mod exchange;
 pub(crate) mod share;
+pub(crate) mod stepped;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 #[cfg(not(feature = "cuda"))]

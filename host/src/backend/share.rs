@@ -8,7 +8,9 @@
 use super::exchange::Exchange;
 use crate::graph::Graph;
 use crate::program::EncodedProgram;
-use seawall_core::abi::code::{Instruction, Join, Joined, Kind, NOTHING, Op};
+use seawall_core::abi::code::{
+    Edges, EdgesPart, Instruction, Join, Joined, Kind, NOTHING, NUMBERED, Op, TEMPORARY,
+};
 use seawall_core::abi::program::{
     EachRecord, FixpointRecord, GroupRecord, NO_REGISTER, Opcode, WaveRecord,
 };
@@ -48,7 +50,8 @@ pub(in crate::backend) struct SharedProgram {
 ///
 /// They can if each of its waves is of code over nodes, values or numbers, a word by word operation, a
 /// reduction, or a loop without a frontier; and if no code appends to a list, runs over one, adds
-/// floats in no fixed order, or uses what a scatter found there before.
+/// floats in no fixed order, or uses what a scatter found there before. A scatter to the value that has
+/// the number of an edge of the item may do the last two: no other device writes it.
 ///
 /// ```
 /// use seawall::multi::refusal;
@@ -69,7 +72,7 @@ pub(in crate::backend) struct SharedProgram {
 /// ```
 #[must_use]
 pub fn refusal(program: &EncodedProgram) -> Option<Refusal> {
-    exchanges(program, &|_| Vec::new()).err()
+    exchanges(program, None).err()
 }
 
 impl SharedProgram {
@@ -80,7 +83,7 @@ impl SharedProgram {
         devices: u32,
     ) -> Result<Self, Refusal> {
         let nodes = cut_nodes(graph, devices);
-        let exchanges = exchanges(program, &|items| cut_items(&nodes, items))?;
+        let exchanges = exchanges(program, Some((graph, &nodes)))?;
         Ok(Self { exchanges, nodes })
     }
 
@@ -146,11 +149,11 @@ fn cut_evenly(items: u32, devices: u32) -> Vec<u32> {
     (0..=devices).map(first).collect()
 }
 
-/// The exchanges after each group, if `cut` says who runs which of some items.
-fn exchanges(
-    program: &EncodedProgram,
-    cut: &dyn Fn(u32) -> Vec<u32>,
-) -> Result<Vec<Vec<Exchange>>, Refusal> {
+/// The graph and the first nodes of the devices; `None` if it is asked only whether they can share.
+type Cut<'a> = Option<(&'a Graph, &'a [u32])>;
+
+/// The exchanges after each group.
+fn exchanges(program: &EncodedProgram, cut: Cut<'_>) -> Result<Vec<Vec<Exchange>>, Refusal> {
     let of_group = |group: &GroupRecord| {
         let mut all: Vec<Exchange> = Vec::new();
         let first = group.first_wave as usize;
@@ -191,7 +194,7 @@ fn exchanges(
 fn of_wave(
     program: &EncodedProgram,
     wave: &WaveRecord,
-    cut: &dyn Fn(u32) -> Vec<u32>,
+    cut: Cut<'_>,
 ) -> Result<Vec<Exchange>, String> {
     let Some(opcode) = Opcode::from_word(wave.opcode) else {
         return Err("is of another crate, whose accesses are its own".to_owned());
@@ -226,7 +229,7 @@ fn of_wave(
 fn of_code(
     program: &EncodedProgram,
     wave: &WaveRecord,
-    cut: &dyn Fn(u32) -> Vec<u32>,
+    cut: Cut<'_>,
 ) -> Result<Vec<Exchange>, String> {
     let record = EachRecord::from_parameters(wave.parameters);
     if wave.sources[0] != NO_REGISTER {
@@ -239,31 +242,86 @@ fn of_code(
     let code = program
         .code
         .get(first..first.saturating_add(record.instructions as usize));
-    let found = code.unwrap_or(&[]).iter();
-    let found = found.map(|at| of_instruction(program, at, (record.items, cut)));
-    let found: Result<Vec<Option<Exchange>>, String> = found.collect();
-    Ok(found?.into_iter().flatten().collect())
+    let is_of_nodes = record.items == program.nodes;
+    let mut part = None;
+    let mut all = Vec::new();
+    for at in code.unwrap_or(&[]) {
+        let number = part
+            .as_mut()
+            .is_some_and(|part: &mut EdgePart| part.is_number(at));
+        let rows = part.as_ref().map(|part| part.edges);
+        let rows = rows.filter(|_| number && is_of_nodes);
+        all.extend(of_instruction(program, at, record.items, rows, cut)?);
+        part = EdgePart::after(part, at);
+    }
+    Ok(all)
 }
 
-/// The register that an instruction writes, if it writes one.
+/// The code of an edge, up to some instruction of it.
+struct EdgePart {
+    edges: Edges,
+    /// Instructions that are left.
+    left: u32,
+    /// Operands that are the number of the edge.
+    numbers: Vec<u8>,
+}
+
+impl EdgePart {
+    /// Whether `at` scatters to the value that has the number of the edge.
+    fn is_number(&self, at: &Instruction) -> bool {
+        let [_, place, ..] = at.temps;
+        Op::from_word(at.op) == Some(Op::Scatter) && self.numbers.contains(&place)
+    }
+
+    /// The part of the next instruction after `at`, which is in `part`.
+    fn after(part: Option<Self>, at: &Instruction) -> Option<Self> {
+        let (op, [to, ..]) = (Op::from_word(at.op), at.temps);
+        if op == Some(Op::Edges) {
+            return Some(Self {
+                edges: EdgesPart::from_word(at.first).edges,
+                left: at.second,
+                numbers: Vec::new(),
+            });
+        }
+        let mut part = part.filter(|part| part.left > 1)?;
+        part.left -= 1;
+        // The accumulator, and what the instruction overwrites; a pair takes the next temporary, too.
+        let of_temp = |temp: u8| temp & (TEMPORARY | NUMBERED);
+        let overwritten = [NOTHING, to, to.wrapping_add(1)].map(of_temp);
+        part.numbers
+            .retain(|number| !overwritten.contains(&of_temp(*number)));
+        if op == Some(Op::EdgeNumber) {
+            part.numbers.extend([NOTHING, to]);
+        }
+        Some(part)
+    }
+}
+
+/// The register that an instruction writes, if it writes one. One of some items does, or of the edges
+/// in their rows, at the number of each.
 fn of_instruction(
     program: &EncodedProgram,
     at: &Instruction,
-    (items, cut): (u32, &dyn Fn(u32) -> Vec<u32>),
+    items: u32,
+    rows: Option<Edges>,
+    cut: Cut<'_>,
 ) -> Result<Option<Exchange>, String> {
     let register = at.first;
     let held = program.registers.get(register as usize);
     let held = held.map_or(0, |record| record.words as usize);
-    let own = |width: usize| {
-        let offset = |first: &u32| (*first as usize * width).min(held);
+    let own = |firsts: &[u32], width: u32| {
+        let offset = |first: &u32| (*first as usize * width as usize).min(held);
         Exchange::Own {
             register,
-            offsets: cut(items).iter().map(offset).collect(),
+            offsets: firsts.iter().map(offset).collect(),
         }
     };
+    let of_items = |width| {
+        let firsts = cut.map_or_else(Vec::new, |(_, nodes)| cut_items(nodes, items));
+        Ok(Some(own(&firsts, width)))
+    };
     let joins = |words: fn(usize, usize) -> usize| {
-        let joined = Joined::from_word(u32::from(at.temps[3]));
-        let joined = joined.ok_or_else(|| "has a join without a name".to_owned())?;
+        let joined = joined_of(at)?;
         if (joined.how, joined.kind) == (Join::Sum, Kind::F32) {
             return Err(
                 "adds floats in no fixed order, so that bits depend on the devices".to_owned(),
@@ -276,15 +334,37 @@ fn of_instruction(
             words: words(held, width),
         }))
     };
-    match Op::from_word(at.op) {
-        Some(Op::Store) => Ok(Some(own(1))),
-        Some(Op::StoreWide) => Ok(Some(own(2))),
-        Some(Op::Scatter) if at.temps[0] != NOTHING => Err(
+    match (Op::from_word(at.op), rows) {
+        (Some(Op::Store), _) => of_items(1),
+        (Some(Op::StoreWide), _) => of_items(2),
+        (Some(Op::Scatter), Some(edges)) => {
+            let firsts =
+                cut.map_or_else(Vec::new, |(graph, nodes)| first_edges(graph, nodes, edges));
+            Ok(Some(own(&firsts, joined_of(at)?.kind.words())))
+        }
+        (Some(Op::Scatter), None) if at.temps[0] != NOTHING => Err(
             "uses what a scatter found there before, which another device may change".to_owned(),
         ),
-        Some(Op::Scatter) => joins(|held, width| held - held % width),
-        Some(Op::Fold) => joins(|held, width| width.min(held - held % width)),
-        Some(Op::Append) => Err("appends to a list, whose order depends on the devices".to_owned()),
+        (Some(Op::Scatter), None) => joins(|held, width| held - held % width),
+        (Some(Op::Fold), _) => joins(|held, width| width.min(held - held % width)),
+        (Some(Op::Append), _) => {
+            Err("appends to a list, whose order depends on the devices".to_owned())
+        }
         _ => Ok(None),
     }
+}
+
+fn joined_of(at: &Instruction) -> Result<Joined, String> {
+    at.joined()
+        .ok_or_else(|| "has a join without a name".to_owned())
+}
+
+/// Numbers of the first edges of these nodes, and the number of edges.
+fn first_edges(graph: &Graph, nodes: &[u32], edges: Edges) -> Vec<u32> {
+    let offsets = match edges {
+        Edges::Out => graph.offsets(),
+        Edges::In => graph.incoming().offsets(),
+    };
+    let first = |node: &u32| offsets.get(*node as usize).copied().unwrap_or(0);
+    nodes.iter().map(first).collect()
 }

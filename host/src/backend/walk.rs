@@ -8,6 +8,7 @@ use crate::backend::{BackendError, fit};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::control::{FaultCode, FaultRecord};
 use seawall_core::abi::program::{FixpointRecord, GroupRecord, Opcode, WaveRecord};
+use seawall_device::scheduler::BodyLaunch;
 use std::ops::Range;
 
 /// A loop as the host launches it.
@@ -23,6 +24,23 @@ pub(super) struct LoopStage {
 }
 
 impl LoopStage {
+    /// The launches of an iteration, the last of which decides whether another follows.
+    pub(super) fn body(&self) -> impl Iterator<Item = BodyLaunch> + use<> {
+        let Self {
+            wave_index,
+            first_group,
+            groups,
+            ..
+        } = *self;
+        (0..groups)
+            .zip(first_group..)
+            .map(move |(index, group)| BodyLaunch {
+                fixpoint: wave_index,
+                group,
+                last: index + 1 == groups,
+            })
+    }
+
     /// Returns the fault of a loop whose launches together exceed the time budget.
     pub(super) const fn out_of_time(&self, iteration: u32) -> FaultRecord {
         FaultRecord {
@@ -52,6 +70,19 @@ pub(super) enum Stage {
 pub(super) fn stages(program: &EncodedProgram) -> Result<Vec<Stage>, BackendError> {
     fit::check_tables(program)?;
     Ok(stages_of(program, 0..program.top_groups))
+}
+
+/// One launch.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kernel {
+    /// The ordinary waves of a group.
+    Group(u32),
+    /// The start of a loop, by its index in the wave table.
+    Begin(u32),
+    /// A group of a loop's body.
+    Body(BodyLaunch),
+    /// The end of an iteration of a loop on a register.
+    Again(u32),
 }
 
 /// A host that launches one stage after another.

@@ -6,7 +6,7 @@
 //! each; devices do not meet, and `4 n` bytes of counts come from each.
 
 use super::dealt::{FIGURES, Figures, answer, gather, machine, name, on_each, together};
-use super::execute::short;
+use super::ranges::short;
 use super::{Carrier, Devices};
 use crate::analysis::End;
 use crate::backend::Canceller;

@@ -1,6 +1,7 @@
 //! Devices as a user names them, and the run on them or on the one that is faster.
 
-use super::execute::{Devices, execute_with, reason_for_one};
+use super::Devices;
+use super::execute::{execute_with, reason_for_one};
 use super::programs::open_session;
 use crate::backend::cpu::threads_or_all;
 use crate::backend::{BackendError, Session};
@@ -101,12 +102,22 @@ impl DeviceChoice {
         graph: &'g Graph,
         machine: &Machine,
     ) -> Result<Box<dyn Session + 'g>, BackendError> {
-        let devices = match (machine.executor, self) {
-            (None | Some(Executor::Cpu), _) => self.simulated(machine),
-            (Some(_), Self::Numbers(numbers)) => Devices::Gpus(numbers.clone()),
-            (Some(_), Self::All) => Devices::Gpus(Vec::new()),
+        let devices = match (Self::program_executor(machine), self) {
+            (Executor::Cpu, _) => self.simulated(machine),
+            (_, Self::Numbers(numbers)) => Devices::Gpus(numbers.clone()),
+            (_, Self::All) => Devices::all_gpus()?,
         };
         open_session(graph, machine, &devices)
+    }
+
+    /// The executor of programs on several devices: GPUs, whose host launches each group, if the backend
+    /// is one of a GPU.
+    #[must_use]
+    pub fn program_executor(machine: &Machine) -> Executor {
+        match machine.executor {
+            None | Some(Executor::Cpu) => Executor::Cpu,
+            Some(_) => Executor::Launches,
+        }
     }
 
     /// As many devices of the CPU, which share its threads.

@@ -235,14 +235,8 @@ pub(super) fn together(
         numbers: devices.numbers(),
         nodes: vec![all.nodes; figures.len()],
         edges: vec![all.edges; figures.len()],
-        sources: Vec::new(),
-        centers: Vec::new(),
         memory_bytes: figures.iter().map(bytes).collect(),
-        graph_bytes: Vec::new(),
-        barriers: 0,
-        lists: 0,
-        pulls: 0,
-        exchanged_bytes: 0,
+        ..DevicesReport::default()
     });
     all
 }

@@ -2,8 +2,8 @@
 //!
 //! Analyses of many sources are dealt out (`dealt`): each device answers for a part of them, with the
 //! whole graph and the kernels of one device. So are the nodes from which triangles are looked for
-//! (`centers`). For the others, nodes are cut into ranges with about as
-//! many edges each (`cut`); a device has the edges that lead to its own nodes. One kernel stays on each device for the whole analysis, and after each step
+//! (`centers`), and the items of composed programs (`shared`). For the others, nodes are cut into ranges
+//! with about as many edges each (`cut`, `ranges`); a device has the edges that lead to its own nodes. One kernel stays on each device for the whole analysis, and after each step
 //! the devices write what they found into each other's memory: no host is in between. Columns are
 //! those of a run on one device, bit for bit. Devices may also be processes that a `carrier` joins
 //! (`ranks`), and read no more than their own edges from a `.swg` file (`parts`).
@@ -16,28 +16,34 @@ mod centers;
 mod choice;
 mod cut;
 mod dealt;
+mod devices;
 mod execute;
 mod parts;
 mod price;
 mod programs;
+mod ranges;
 mod ranks;
+mod shared;
 mod sliced;
+mod way;
 
 pub use crate::backend::share::{Refusal, refusal};
 pub use carrier::{Carrier, CarrierError};
 pub use choice::{DeviceChoice, NoDevice};
-pub use execute::{ANALYSES, Devices, execute, execute_with, reason_for_one};
+pub use devices::Devices;
 #[doc(hidden)]
 pub use execute::{Tried, execute_by};
+pub use execute::{execute, execute_with, reason_for_one};
 pub use parts::FileOnRanks;
 pub use programs::{open_on_ranks, open_session};
 pub(crate) use ranks::greet_with_program;
 pub use ranks::{execute_on_ranks, refuse_on_ranks};
+pub use way::ANALYSES;
 
 use serde::Serialize;
 
 /// How a graph was cut, and what its devices told each other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct DevicesReport {
     /// Devices.
@@ -55,6 +61,9 @@ pub struct DevicesReport {
     /// whole on each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub centers: Vec<u64>,
+    /// Whether each has the whole graph, and runs a part of the items of a program.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
     /// Memory of each device, bytes.
     pub memory_bytes: Vec<u64>,
     /// Bytes of the graph that each rank holds besides, if each has read its own part alone.

@@ -8,13 +8,15 @@
 use super::Devices;
 use super::carrier::Carrier;
 use super::cut::{Sizes, cuts, edges_of_part};
-use super::execute::{Cut, Split, Way, Work, check_budget, short, sum_of_weights, walks, way_of};
-use super::ranks::{GREETING, greet_with, greeting, hash_request, meet, run_cut};
+use super::execute::Split;
+use super::ranges::{Cut, check_budget, short, sum_of_weights, walks};
+use super::ranks::{GREETING, drive_on_ranks, greet_with, greeting, hash_request, meet, run_cut};
+use super::way::{Way, Work, way_of};
 use crate::backend::Canceller;
 use crate::backend::cpu::processes::lost;
 use crate::graph::disk::{DiskNodes, MirrorSum, Rows, SwgFile};
 use crate::graph::{BinaryProblem, Csr, Graph, GraphError, WeightChoice, WeightOrigin};
-use crate::job::{Job, drive};
+use crate::job::Job;
 use crate::outcome::{RunOutcome, Weights};
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
@@ -88,7 +90,9 @@ impl FileOnRanks {
         let way = way_of(request, &Devices::simulated(ranks, 1))?;
         let follows = request.weighted && file.weight_kind().is_some() && !unit_weights;
         let reason = match way {
-            Way::Dealt | Way::Centers => "each rank takes the whole graph for this analysis",
+            Way::Dealt | Way::Centers | Way::Shared => {
+                "each rank takes the whole graph for this analysis"
+            }
             Way::Cut(_) if !file.is_simple() => {
                 "the file has loops or parallel edges, so that each rank takes the whole graph"
             }
@@ -159,16 +163,16 @@ impl FileOnRanks {
         canceller: &Canceller,
         progress: &mut dyn FnMut(Phase),
     ) -> Result<RunOutcome, RunError> {
-        let asked = RunRequest {
-            check: request.check && carrier.rank() == 0,
-            ..request.clone()
-        };
         let (nodes, edges) = (self.file.node_count(), self.file.edges());
         let span = spans::run_of("ranks", nodes, edges, request);
-        let outcome = drive(span, &asked, progress, |job| {
-            self.prepare(job, carrier, threads, canceller)
-        });
-        canceller.settle()?;
+        let outcome = drive_on_ranks(
+            span,
+            request,
+            carrier,
+            canceller,
+            progress,
+            |job, carrier| self.prepare(job, carrier, threads, canceller),
+        );
         let mut outcome = outcome?;
         outcome.weights = self.weights(request);
         Ok(outcome)

@@ -1,7 +1,7 @@
 //! Prices of several devices, and whether one is faster.
 
 use super::Devices;
-use super::execute::Work;
+use super::way::Work;
 use crate::graph::Graph;
 use seawall_core::plan::devices::{self, Scope};
 

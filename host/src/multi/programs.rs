@@ -1,8 +1,9 @@
 //! Programs of code on several devices.
 
 use super::{Carrier, Devices};
-use crate::backend::cpu::stepped::SteppedSession;
-use crate::backend::{BackendError, RunLimits, Session};
+use crate::backend::cpu::stepped;
+use crate::backend::gpu::CudaOptions;
+use crate::backend::{BackendError, RunLimits, Session, cuda};
 use crate::executor::Machine;
 use crate::graph::Graph;
 use seawall_core::abi::multi::DEVICES_MAX;
@@ -38,24 +39,26 @@ use seawall_core::abi::multi::DEVICES_MAX;
 /// ```
 ///
 /// # Errors
-/// [`BackendError::NotShared`] for no device, too many, or GPUs, which share no programs yet; as for
-/// [`CpuSession::open`](crate::backend::cpu::CpuSession::open).
+/// [`BackendError::NotShared`] for no device or too many; as for
+/// [`CpuSession::open`](crate::backend::cpu::CpuSession::open) and [`cuda::open`].
 pub fn open_session<'g>(
     graph: &'g Graph,
     machine: &Machine,
     devices: &Devices,
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
-    let refuse = |reason: String| BackendError::NotShared { reason };
-    let Devices::Simulated { count, threads } = *devices else {
-        let reason = "GPUs do not share programs yet, the backend cpu simulates devices that do";
-        return Err(refuse(reason.to_owned()));
-    };
+    let count = devices.count();
     if count == 0 || count as usize > DEVICES_MAX {
         let reason = format!("a run has 1 to {DEVICES_MAX} devices, not {count}");
-        return Err(refuse(reason));
+        return Err(BackendError::NotShared { reason });
     }
-    let session = SteppedSession::open(graph, count, threads, limits(machine))?;
-    Ok(Box::new(session.with_jit(machine.jit)))
+    match devices {
+        Devices::Gpus(numbers) => cuda::stepped::open(graph, numbers, CudaOptions::of(machine)),
+        Devices::Simulated { threads, .. } => {
+            let limits = RunLimits::of(machine);
+            let session = stepped::open(graph, count, *threads, limits, machine.jit)?;
+            Ok(Box::new(session))
+        }
+    }
 }
 
 /// Opens a session of programs on the ranks that `carrier` joins, as [`open_session`] does on
@@ -74,12 +77,6 @@ pub fn open_on_ranks<'g>(
     carrier: &'g mut dyn Carrier,
     threads: u32,
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
-    let session = SteppedSession::on_ranks(graph, carrier, threads, limits(machine))?;
-    Ok(Box::new(session.with_jit(machine.jit)))
-}
-
-const fn limits(machine: &Machine) -> RunLimits {
-    RunLimits {
-        time_budget_ns: machine.time_budget_ns,
-    }
+    let session = stepped::open(graph, 1, threads, RunLimits::of(machine), machine.jit)?;
+    Ok(Box::new(session.on_ranks(carrier, threads)))
 }

@@ -4,8 +4,10 @@
 //! Before anything runs, ranks compare what they have; after it, each has the whole result.
 
 use super::carrier::Carrier;
-use super::execute::{Cut, Split, Way, check, check_budget, way_of};
-use super::{Devices, centers, dealt};
+use super::execute::Split;
+use super::ranges::{Cut, check_budget};
+use super::way::{Way, check, way_on};
+use super::{Devices, centers, dealt, shared};
 use crate::analysis::End;
 use crate::backend::cpu::multi::{Blocks, on_device};
 use crate::backend::cpu::processes::{Processes, lost};
@@ -51,20 +53,37 @@ pub fn execute_on_ranks(
     canceller: &Canceller,
     progress: &mut dyn FnMut(Phase),
 ) -> Result<RunOutcome, RunError> {
-    // A check is made by rank 0 alone.
+    let span = spans::run("ranks", graph, request);
+    drive_on_ranks(
+        span,
+        request,
+        carrier,
+        canceller,
+        progress,
+        |job, carrier| prepare(graph, job, carrier, threads, canceller),
+    )
+}
+
+/// Takes a request that `prepare` plans for the ranks of `carrier` to its outcome. A check is made by
+/// rank 0 alone.
+pub(super) fn drive_on_ranks<'a>(
+    span: tracing::Span,
+    request: &RunRequest,
+    carrier: &'a mut dyn Carrier,
+    canceller: &Canceller,
+    progress: &mut dyn FnMut(Phase),
+    prepare: impl FnOnce(&mut Job<'_>, &'a mut dyn Carrier) -> Result<Split<'a>, RunError>,
+) -> Result<RunOutcome, RunError> {
     let asked = RunRequest {
         check: request.check && carrier.rank() == 0,
         ..request.clone()
     };
-    let span = spans::run("ranks", graph, request);
-    let outcome = drive(span, &asked, progress, |job| {
-        prepare(graph, job, carrier, threads, canceller)
-    });
+    let outcome = drive(span, &asked, progress, |job| prepare(job, carrier));
     canceller.settle()?;
     outcome
 }
 
-/// Cuts the graph, or deals out the sources, and compares that with the other ranks.
+/// Cuts the graph or shares the work out otherwise, and compares that with the other ranks.
 fn prepare<'a>(
     graph: &'a Graph,
     job: &mut Job<'_>,
@@ -81,27 +100,15 @@ fn prepare<'a>(
     let words = ready.as_ref().map(|_| greeting(&of_graph(graph), &asked));
     greet_with(carrier, words.unwrap_or([0; GREETING]))?;
     let plan_ns = job.since(start);
-    let Some((cut, edges)) = ready? else {
-        let is_counting = way_of(job.request, &devices)? == Way::Centers;
-        let run = move |job: &mut Job<'_>| {
-            let run_on_ranks = match is_counting {
-                true => centers::run_on_ranks,
-                false => dealt::run_on_ranks,
-            };
-            run_on_ranks(graph, job, &devices, carrier, canceller)
-        };
-        return Ok(Split {
-            graph,
-            file: None,
-            run: Box::new(run),
-        });
+    let run = match ready? {
+        Ready::Cut(cut, edges) => {
+            let run = run_cut(*cut, edges, carrier, threads, canceller, plan_ns);
+            return Ok(Split::of(graph, run));
+        }
+        Ready::Whole(run) => run,
     };
-    let run = run_cut(cut, edges, carrier, threads, canceller, plan_ns);
-    Ok(Split {
-        graph,
-        file: None,
-        run: Box::new(run),
-    })
+    let run = move |job: &mut Job<'_>| run(graph, job, &devices, carrier, canceller);
+    Ok(Split::of(graph, run))
 }
 
 /// Runs this rank's part of a cut, and gathers the outcome of all.
@@ -146,25 +153,41 @@ pub fn refuse_on_ranks(carrier: &mut dyn Carrier) -> Result<bool, RunError> {
     Ok(all.chunks(GREETING).take(own).all(|words| words[0] != 0))
 }
 
-/// This rank's part of the nodes; `None` if ranks have parts of the sources, or of
-/// the work alone, instead.
-type Part<'g> = Option<(Cut<'g>, DeviceEdges<'g>)>;
+/// A request as one rank runs it.
+enum Ready<'g> {
+    /// It has a part of the nodes.
+    Cut(Box<Cut<'g>>, DeviceEdges<'g>),
+    /// It has the whole graph, and a part of the sources or of the work.
+    Whole(RunOnRanks),
+}
+
+/// Runs this rank's share of a job.
+type RunOnRanks = fn(
+    &Graph,
+    &mut Job<'_>,
+    &Devices,
+    &mut dyn Carrier,
+    &Canceller,
+) -> Result<(RunOutcome, End), RunError>;
 
 fn ready<'g>(
     graph: &'g Graph,
     request: &RunRequest,
     devices: &Devices,
     own: u32,
-) -> Result<Part<'g>, RunError> {
-    let way = way_of(request, devices)?;
+) -> Result<Ready<'g>, RunError> {
+    let way = way_on(graph, request, devices)?;
     check(graph, request)?;
-    let Way::Cut(work) = way else {
-        return Ok(None);
+    let work = match way {
+        Way::Cut(work) => work,
+        Way::Dealt => return Ok(Ready::Whole(dealt::run_on_ranks)),
+        Way::Centers => return Ok(Ready::Whole(centers::run_on_ranks)),
+        Way::Shared => return Ok(Ready::Whole(shared::run_on_ranks)),
     };
     let cut = Cut::of(graph, request, work, devices.count())?;
     let edges = cut.part(own, None)?;
     check_budget(request, &cut.job(own, &edges))?;
-    Ok(Some((cut, edges)))
+    Ok(Ready::Cut(Box::new(cut), edges))
 }
 
 /// The version, the graph and what is asked of it, two words each, of a rank that is ready.

@@ -4,7 +4,8 @@ use super::resident::Resident;
 use super::single::Single;
 use super::{Phase, RunError, RunRequest};
 use crate::Cause;
-use crate::backend::{BackendError, Canceller};
+use crate::backend::{BackendError, Canceller, Session};
+use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::job::drive;
 use crate::outcome::RunOutcome;
@@ -39,7 +40,15 @@ pub struct Analyzer<'g> {
     pub(super) residents: [Option<Resident<'g>>; 2],
     pub(super) plans: PlanCache,
     pub(super) canceller: Canceller,
+    /// Devices that share programs, in place of a machine, until they are open.
+    pub(super) devices: Option<Opener<'g>>,
 }
+
+/// The executor of devices that share programs, and the function that opens them with a graph.
+pub(crate) type Opener<'g> = (Executor, Box<OpenDevices<'g>>);
+
+type OpenDevices<'g> =
+    dyn FnOnce(&'g Graph) -> Result<Box<dyn Session + 'g>, BackendError> + Send + 'g;
 
 impl<'g> Analyzer<'g> {
     /// Opens nothing before the first request.
@@ -50,6 +59,17 @@ impl<'g> Analyzer<'g> {
             residents: [None, None],
             plans: PlanCache::default(),
             canceller: Canceller::default(),
+            devices: None,
+        }
+    }
+
+    /// Returns the same analyzer on devices that share the programs of its requests, which
+    /// `canceller` ends.
+    pub(crate) fn on_devices(self, devices: Opener<'g>, canceller: &Canceller) -> Self {
+        Self {
+            devices: Some(devices),
+            canceller: canceller.of_session(),
+            ..self
         }
     }
 

@@ -142,9 +142,11 @@ impl<'g, 'r> Planner<'g, 'r> {
         target: Target,
         known: Option<&Planned>,
     ) -> Result<Planned, RunError> {
+        // Several devices share one program, whatever runs it.
+        let is_alone = !job.request.shared;
         let build_options = BuildOptions {
-            warps: target.executor.is_on_gpu(),
-            threads: target.threads,
+            warps: target.executor.is_on_gpu() && is_alone,
+            threads: target.threads.filter(|_| is_alone),
             shortcuts: self.has_shortcuts(),
             ..BuildOptions::default()
         };

@@ -56,6 +56,8 @@ pub struct RunRequest {
     /// Whether a plan may be reused from an equal earlier request.
     pub reuse_plans: bool,
     pub(crate) centers: Option<[u32; 2]>,
+    /// As [`Question::shared`].
+    pub(crate) shared: bool,
 }
 
 impl RunRequest {
@@ -82,6 +84,7 @@ impl RunRequest {
             parallel: None,
             reuse_plans: true,
             centers: None,
+            shared: false,
         }
     }
 
@@ -138,6 +141,7 @@ impl RunRequest {
             low_memory: false,
             shortcuts: false,
             centers: self.centers,
+            shared: self.shared,
         }
     }
 

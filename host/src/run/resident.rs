@@ -1,5 +1,6 @@
 //! Machines that hold a graph from one request to the next.
 
+use super::analyzer::Opener;
 use super::plan::{Planned, Target};
 use super::takeover::{self, Patience};
 use super::{Machine, RunError, RunRequest};
@@ -27,11 +28,13 @@ pub(super) struct Station<'g> {
 }
 
 impl<'g> Station<'g> {
-    /// Opens the chosen machine, whose runs `canceller` ends; this ends with the upload of the graph.
+    /// Opens the chosen machine, or these devices, whose runs `canceller` ends; this ends with the upload
+    /// of the graph.
     pub(super) fn open(
         graph: &'g Graph,
         job: &mut Job<'_>,
         choice: Choice,
+        devices: Option<Opener<'g>>,
         canceller: Canceller,
     ) -> Result<Self, RunError> {
         let request = job.request;
@@ -40,7 +43,14 @@ impl<'g> Station<'g> {
             ..request.machine
         };
         let open = |executor| backend::open(graph, executor, (&machine, choice.settings));
-        let mut opened = job.until_now("open", || choice.open(open))?;
+        let mut opened = job.until_now("open", || match devices {
+            None => choice.open(open),
+            Some((executor, open)) => open(graph).map(|session| Opened {
+                session,
+                executor,
+                reason: None,
+            }),
+        })?;
         let upload = opened.session.upload_ns();
         job.host("upload", job.now().saturating_sub(upload), upload);
         opened.session.cancel_by(canceller);
@@ -83,7 +93,10 @@ impl<'g> Resident<'g> {
         let reason = choice.reason.clone();
         let (threads, analyses) = match &mut self.takeover {
             Some(taken) => taken,
-            none => none.insert((Station::open(graph, job, choice, canceller)?, Vec::new())),
+            none => none.insert((
+                Station::open(graph, job, choice, None, canceller)?,
+                Vec::new(),
+            )),
         };
         threads.opened.reason = reason;
         analyses.push(request.analysis);

@@ -9,6 +9,7 @@ use super::{Detail, Executor, Phase, RunError};
 use crate::analysis::{AnalysisOutput, Built, End};
 use crate::backend::{BackendError, Canceller, RunStats, Session, session_bytes};
 use crate::graph::Graph;
+use crate::job::choose::Choice;
 use crate::job::{self, BuildOptions, Found, Job, lacks_memory, outgrew};
 use crate::outcome::{Column, Memory, RunOutcome, Taken, Times};
 use std::num::NonZeroU32;
@@ -73,12 +74,19 @@ impl<'r, 'g> Single<'r, 'g> {
                 (resident, planned, before)
             }
             None => {
-                let choice = job.until_now("choose", || planner.choose(request));
+                let devices = analyzer.devices.take();
+                let choice = match &devices {
+                    Some((executor, _)) => Choice {
+                        executor: Some(*executor),
+                        ..Choice::asked(&request.machine)
+                    },
+                    None => job.until_now("choose", || planner.choose(request)),
+                };
                 let meant = Target::of(request, &choice);
                 let mut planned = planner.plan(job, meant, None)?;
                 job.phase(Phase::Upload);
                 let session = canceller.of_session();
-                let main = Station::open(planner.placed, job, choice, session)?;
+                let main = Station::open(planner.placed, job, choice, devices, session)?;
                 let target = main.target;
                 let resident = place.insert(Resident {
                     asked: request.machine,
@@ -205,7 +213,8 @@ impl job::Work for Single<'_, '_> {
                 self.take_over(job, *after_ns)?;
                 return Ok(self);
             }
-            _ if self.is_second => None,
+            // Ranks plan again only if all do, and they do not hear why one has failed.
+            _ if self.is_second || job.request.shared => None,
             error if outgrew(error) => Some(BuildOptions {
                 wide: true,
                 low_memory: false,
@@ -262,6 +271,7 @@ impl job::Work for Single<'_, '_> {
             topology: job::topology_name(&stats.control),
             edges_examined: job::edges_examined(encoded, &stats.control),
             device_barriers: barriers(&stats, opened.executor, device.units),
+            devices: opened.session.devices(),
             code: stats.code.filter(|code| code.waves > 0),
             host: stats.host,
             waves: explained.waves,

@@ -92,6 +92,42 @@ fn triangles_are_counted_by_all_devices() {
     }
 }
 
+/// Weights are followed by a program that devices share, and others are shared by their name.
+#[test]
+fn ranks_along_weights_and_composed_analyses_are_shared() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("weighted.el");
+    let edges: String = (0..4000_u32)
+        .map(|at| format!("{} {} {}\n", at % 997, at * at % 991, at % 13 + 1))
+        .collect();
+    std::fs::write(&file, edges).unwrap();
+    let file = file.to_str().unwrap();
+    for analysis in [
+        &["pagerank"][..],
+        &["ppr", "--source", "3"],
+        &["widest", "--source", "3"],
+        &["msf", "--undirected"],
+        &["mis", "--undirected"],
+        &["scc"],
+    ] {
+        let run = |more: &[&str]| {
+            let arguments = ["run", file, "--backend", "cpu", "--threads", "2", "--json"];
+            let mut command = seawall(&arguments);
+            finish(command.arg("--analysis").args(analysis).args(more)).json()
+        };
+        let one = run(&[]);
+        for list in ["0", "0,1,2"] {
+            let found = run(&["--devices", list, "--check"]);
+            for field in ["checksum", "answer", "reached", "converged", "weights"] {
+                assert_eq!(found[field], one[field], "{analysis:?} {field}");
+            }
+            assert_eq!(found["checked"], true, "{analysis:?}");
+            let edges = found["devices"]["edges"].as_array().unwrap();
+            assert_eq!(edges.len(), list.split(',').count(), "{analysis:?}");
+        }
+    }
+}
+
 #[test]
 fn requests_for_one_device_are_refused_before_a_run() {
     let refused = |analysis: &[&str], more: &[&str], part: &str| {
@@ -101,7 +137,7 @@ fn requests_for_one_device_are_refused_before_a_run() {
     };
     let bfs = ["--analysis", "bfs", "--source", "1"];
     refused(
-        &["--analysis", "mis"],
+        &["--analysis", "labels"],
         &["--devices", "0,1"],
         "runs on one device",
     );

@@ -27,4 +27,5 @@ pub mod stale;
 pub mod ladder;
 pub mod ptx;
 pub mod listed;
+pub mod shared;
 pub mod serving;

@@ -73,7 +73,10 @@ impl Analysis for Mis {
             let shape = Shape::of(graph);
             return alone::build_greedy(graph, question, sought, |node| priority(node, shape));
         }
-        build(graph, question)
+        match question.shared {
+            true => build_shared(graph, question),
+            false => build(graph, question),
+        }
     }
 
     /// There are many such sets; the result is checked by the definition.
@@ -136,6 +139,35 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
                 decide(node, [states, members], next);
             });
         }
+    });
+    Ok(Built::of(program, Vec::new(), members, Reading::Words))
+}
+
+/// The program that several devices share: each undecided node looks at all of its neighbours in each
+/// round, and no other code decides for it. Work: 2 m for each round.
+fn build_shared(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
+    let mut program = ProgramBuilder::new(graph.nodes());
+    let states = program.per_node("states", Kind::U32)?;
+    let members = program.per_node("members", Kind::U32)?;
+    let shape = Shape::of(graph);
+    program.each("draw priorities", Over::Nodes, |node| {
+        node.store(states, priority(node, shape));
+    });
+    program.fixpoint("decide", question.max_iterations, |body| {
+        body.each("round", Over::Nodes, |node| {
+            let own = node.latest(states, node.index());
+            node.only((own - 1).below(IN - 1));
+            let best = node.gather(Edges::Out, Join::Max, |edge| {
+                edge.latest(states, edge.neighbour())
+            });
+            let is_out = best.equals(IN);
+            node.only(is_out | best.below(own));
+            node.store(states, is_out.select(0, IN));
+            node.changed(1);
+        });
+    });
+    program.each("members", Over::Nodes, |node| {
+        node.store(members, node.load(states).equals(IN));
     });
     Ok(Built::of(program, Vec::new(), members, Reading::Words))
 }

@@ -143,6 +143,8 @@ struct Registers {
     edges: RegisterId,
     /// The list of roots that joined another root in this turn, and its length.
     joined: (RegisterId, RegisterId),
+    /// Whether several devices share the program: they count these roots and keep no list.
+    is_shared: bool,
     weights: WeightKind,
     /// Whether heavy edges come first.
     maximum: bool,
@@ -162,6 +164,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
             program.per_node("joined", Kind::U32)?,
             program.values("joined count", Kind::U32, 1)?,
         ),
+        is_shared: question.shared,
         weights: graph.weight_kind().unwrap_or(WeightKind::Integer),
         maximum: question.maximum,
     };
@@ -250,6 +253,7 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         edges,
         joined: (list, joined),
         lightest,
+        is_shared,
         ..
     } = registers;
     pick(body, registers);
@@ -272,14 +276,23 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         node.store(leads, stays.select(own, to));
         node.only(stays.is_zero());
         node.store(edges, node.load(picks));
-        node.append((list, joined), own, 1);
+        match is_shared {
+            true => node.fold(joined, Join::Sum, 1),
+            false => node.append((list, joined), own, 1),
+        }
     });
     body.fixpoint("follow", Question::UNLIMITED, |body| {
-        let over = Over::List {
-            list,
-            count: joined,
+        let over = match is_shared {
+            true => Over::Nodes,
+            false => Over::List {
+                list,
+                count: joined,
+            },
         };
         body.each("leap", over, |node| {
+            if is_shared {
+                node.only(node.load(roots).equals(node.index()));
+            }
             let own = node.latest(leads, node.index());
             let next = node.latest(leads, own);
             node.only(next.differs(own));

@@ -247,7 +247,7 @@ fn by_code(
     });
     let weighing = kind.map(|kind| match is_near {
         true => Weighing::of_few(program, graph, kind),
-        false => Weighing::of(program, graph, kind),
+        false => Weighing::of(program, graph, kind, question.shared),
     });
     let weighing = weighing.transpose()?;
     let near = is_near.then(|| Near::begin(program, registers, weighing));

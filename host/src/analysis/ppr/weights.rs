@@ -31,8 +31,9 @@ pub(super) struct Weighing {
 struct OfAll {
     /// The share of each incoming edge in the weights of the node that it leaves.
     shares: RegisterId,
-    /// The nodes without an edge of any weight.
-    ends: List,
+    /// The nodes without an edge of any weight; none if several devices share the program, which keep no
+    /// lists.
+    ends: Option<List>,
 }
 
 impl Weighing {
@@ -41,22 +42,30 @@ impl Weighing {
         program: &mut ProgramBuilder,
         graph: &Graph,
         kind: WeightKind,
+        is_shared: bool,
     ) -> Result<Self, ProgramError> {
         let shares = program.values("shares of edges", Kind::F32, u64::from(graph.edges()))?;
-        let ends = (
-            program.per_node("ends", Kind::U32)?,
-            program.values("end count", Kind::U32, 1)?,
-        );
+        let ends = match is_shared {
+            true => None,
+            false => Some((
+                program.per_node("ends", Kind::U32)?,
+                program.values("end count", Kind::U32, 1)?,
+            )),
+        };
         let weighing = Self {
             of_all: Some(OfAll { shares, ends }),
             ..Self::registers(program, graph, kind)?
         };
         program.once(|once| {
-            once.fill_by_appends(ends.0);
-            once.fill("no ends", ends.1, 0);
+            if let Some(ends) = ends {
+                once.fill_by_appends(ends.0);
+                once.fill("no ends", ends.1, 0);
+            }
             once.each("weights", Over::Nodes, |node| {
                 let sum = weighing.weigh(node);
-                node.append(ends, node.index(), sum.equals(0.0));
+                if let Some(ends) = ends {
+                    node.append(ends, node.index(), sum.equals(0.0));
+                }
             });
             once.fill("no shares", shares, 0);
             once.each("shares of edges", Over::Nodes, |node| {
@@ -133,10 +142,14 @@ impl Weighing {
             return false;
         };
         body.copy("share by weight", registers.shares, registers.ranks);
-        let (list, count) = ends;
-        body.each("jump", Over::List { list, count }, |node| {
-            jump(node, registers, node.constant(1_u32));
-        });
+        match ends {
+            Some((list, count)) => body.each("jump", Over::List { list, count }, |node| {
+                jump(node, registers, node.constant(1_u32));
+            }),
+            None => body.each("jump", Over::Nodes, |node| {
+                jump(node, registers, node.load(self.sums).equals(0.0));
+            }),
+        }
         true
     }
 

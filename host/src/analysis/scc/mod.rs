@@ -152,7 +152,10 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(labels, UNREACHED);
     });
     trim(&mut program, registers, TRIMS);
-    large::take_out(&mut program, registers)?;
+    match question.shared {
+        true => count(&mut program, registers),
+        false => large::take_out(&mut program, registers)?,
+    }
     let condition = (registers.left, question.max_iterations);
     program.while_nonzero("take components out", condition.0, condition.1, |body| {
         turn(body, registers)
@@ -203,7 +206,7 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         after,
         parts,
         found,
-        left,
+        ..
     } = registers;
     body.each("begin with itself", Over::Nodes, |node| {
         node.only(node.load(parts).differs(GONE));
@@ -236,6 +239,11 @@ fn turn(body: &mut ProgramBuilder, registers: Registers) {
         node.store(found, is_found.select(first, UNREACHED));
     });
     trim(body, registers, TRIMS);
+    count(body, registers);
+}
+
+/// Counts the nodes whose component is not known.
+fn count(body: &mut ProgramBuilder, Registers { parts, left, .. }: Registers) {
     body.fill("count anew", left, 0);
     body.each("count", Over::Nodes, |node| {
         node.fold(left, Join::Sum, node.load(parts).differs(GONE));

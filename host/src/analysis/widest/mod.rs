@@ -155,8 +155,9 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         source.scatter(wider[0], node, Join::Or, 1);
     });
     program.fixpoint("widen", question.max_iterations, |body| {
-        pass_on(body, widths, width, wider);
-        pass_on(body, widths, width, [wider[1], wider[0]]);
+        let is_shared = question.shared;
+        pass_on(body, widths, width, wider, is_shared);
+        pass_on(body, widths, width, [wider[1], wider[0]], is_shared);
     });
     program.each("widths", Over::Nodes, |node| {
         let own = node.load(widths);
@@ -197,12 +198,14 @@ fn finished(own: Value<'_>, width: Width) -> Value<'_> {
     }
 }
 
-/// A round: those whose range got wider notify their neighbours.
+/// A round: those whose range got wider notify their neighbours. Several devices compare with a width
+/// that may be older, and notify some nodes twice.
 fn pass_on(
     body: &mut ProgramBuilder,
     widths: RegisterId,
     width: Width,
     [now, next]: [RegisterId; 2],
+    is_shared: bool,
 ) {
     body.each("pass on", Over::Nodes, |node| {
         node.only(node.load(now));
@@ -211,7 +214,15 @@ fn pass_on(
         node.each_edge(Edges::Out, |edge| {
             let neighbour = edge.neighbour();
             let through = own.min(width.of(edge));
-            let before = edge.scatter(widths, neighbour, Join::Max, through);
+            let before = match is_shared {
+                true => {
+                    let known = edge.latest(widths, neighbour);
+                    edge.only(known.below(through));
+                    edge.scatter(widths, neighbour, Join::Max, through);
+                    known
+                }
+                false => edge.scatter(widths, neighbour, Join::Max, through),
+            };
             let is_wider = before.below(through);
             edge.scatter(next, neighbour, Join::Or, is_wider);
             edge.changed(is_wider);

@@ -4,11 +4,10 @@
 //! launches the wave, waits, and copies all memory of the program back. The waves are those of
 //! every other executor.
 
-use super::launched::Kernel;
 use super::place::{graph_addresses, launch_record_at};
 use super::{CpuSession, Lines, Loaded, RunLimits, lines, walkers};
 use crate::backend::threads::run_blocks;
-use crate::backend::walk::{LoopStage, Stage, StageLauncher, stages, walk};
+use crate::backend::walk::{Kernel, LoopStage, Stage, StageLauncher, stages, walk};
 use crate::backend::{
     BackendError, Canceller, DeviceInfo, HostWork, RunStats, Session, SessionMemory, SessionWork,
     fit,
@@ -17,7 +16,6 @@ use crate::graph::{Csr, Graph};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::units::elapsed_ns;
 use seawall_device::machine::dealer::Dealer;
-use seawall_device::scheduler::BodyLaunch;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
@@ -112,16 +110,8 @@ impl StageLauncher for Running<'_, '_> {
     }
 
     fn iteration(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
-        let mut groups = (0..stage.groups).zip(stage.first_group..);
-        self.wave(|running| {
-            groups.try_for_each(|(index, group)| {
-                running.launch(Kernel::Body(BodyLaunch {
-                    fixpoint: stage.wave_index,
-                    group,
-                    last: index + 1 == stage.groups,
-                }))
-            })
-        })
+        let mut bodies = stage.body();
+        self.wave(|running| bodies.try_for_each(|body| running.launch(Kernel::Body(body))))
     }
 
     fn again(&mut self, stage: &LoopStage) -> Result<(), BackendError> {

@@ -1,7 +1,7 @@
 //! Launches of a host loop on the CPU: one kernel at a time, by the same functions as a whole program.
 
 use super::{Loaded, RunLimits, SERVICES, Tier};
-use crate::backend::walk::LoopStage;
+use crate::backend::walk::{Kernel, LoopStage};
 use crate::backend::{BackendError, Canceller, NamedWaves, fault, host_fault};
 use crate::own::Walkers;
 use seawall_core::abi::control::LoopState;
@@ -9,19 +9,12 @@ use seawall_core::abi::program::LaunchRecord;
 use seawall_device::machine::SHARED_WORDS;
 use seawall_device::machine::cpu::HostGrid;
 use seawall_device::machine::dealer::Dealer;
-use seawall_device::scheduler::{BodyLaunch, again, begin_loop};
+use seawall_device::scheduler::{again, begin_loop};
 use seawall_device::tables::launch::Launch;
 use std::time::{Duration, Instant};
 
-#[derive(Clone, Copy)]
-pub(super) enum Kernel {
-    Group(u32),
-    Begin(u32),
-    Body(BodyLaunch),
-    Again(u32),
-}
-
 impl Kernel {
+    /// The blocks of a launch on `threads` threads.
     pub(super) const fn blocks(self, threads: u32) -> u32 {
         match self {
             Self::Begin(_) | Self::Again(_) => 1,

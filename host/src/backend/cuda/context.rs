@@ -73,6 +73,35 @@ impl Context {
         })
     }
 
+    /// Opens the memory of another device to this one, whose context is current; returns whether it
+    /// reaches that.
+    ///
+    /// # Safety
+    /// `context` must be that of `device`, and retained until this one no longer uses its memory.
+    ///
+    /// # Errors
+    /// [`BackendError::Cuda`] if a device refuses.
+    pub(super) unsafe fn reach(
+        &self,
+        device: CUdevice,
+        context: CUcontext,
+    ) -> Result<bool, BackendError> {
+        let mut can = 0;
+        // SAFETY: one valid integer to write to; both handles came from the driver.
+        check("asking whether devices reach each other", unsafe {
+            sys::cuDeviceCanAccessPeer(&raw mut can, self.device, device)
+        })?;
+        if can == 0 {
+            return Ok(false);
+        }
+        // SAFETY: the other context is retained, as the caller promises.
+        let answer = unsafe { sys::cuCtxEnablePeerAccess(context, 0) };
+        if answer != sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED {
+            check("opening the memory of another device", answer)?;
+        }
+        Ok(true)
+    }
+
     /// The driver's handle.
     pub(super) const fn raw(&self) -> CUcontext {
         self.raw

@@ -14,7 +14,7 @@ use super::running::Running;
 use super::shape::RequestedShape;
 use super::stream::Stream;
 use crate::backend::BackendError;
-use crate::backend::walk::{LoopStage, Stage};
+use crate::backend::walk::{Kernel, LoopStage, StageLauncher, walk};
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
 use std::rc::Rc;
@@ -158,108 +158,39 @@ impl Launches {
         let program = running.program();
         for (stage, group) in program.stages().iter().zip(program.stage_groups()) {
             running.begin_group(*group)?;
-            self.queue_stages(running, std::slice::from_ref(stage))?;
+            let mut walking = Walking {
+                launches: self,
+                running,
+                has_begun: false,
+            };
+            walk(std::slice::from_ref(stage), &mut walking)?;
         }
         Ok(())
     }
 
-    fn queue_stages(
+    /// Queues a launch.
+    pub(super) fn launch(
         &self,
-        running: &mut Running<'_>,
-        stages: &[Stage],
+        stream: &Stream,
+        program: &Loaded,
+        kernel: Kernel,
     ) -> Result<(), BackendError> {
-        let (stream, program) = (running.stream(), running.program());
-        for stage in stages {
-            match stage {
-                Stage::Group(group) => {
-                    running.begin_wave()?;
-                    running.launched(self.group(stream, program, *group)?);
-                    running.end_wave()?;
-                }
-                Stage::Loop(stage) => self.run_loop(running, stage)?,
-                Stage::While(stage, body) => self.run_while(running, stage, body)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn run_while(
-        &self,
-        running: &mut Running<'_>,
-        stage: &LoopStage,
-        body: &[Stage],
-    ) -> Result<(), BackendError> {
-        let (stream, program) = (running.stream(), running.program());
-        running.launched(self.begin(stream, program, stage)?);
-        loop {
-            Running::queue_state(stream, program)?;
-            if running.ends(stage)? {
-                return Ok(());
-            }
-            self.queue_stages(running, body)?;
-            running.launched(self.again(stream, program, stage)?);
-        }
-    }
-
-    fn run_loop(&self, running: &mut Running<'_>, stage: &LoopStage) -> Result<(), BackendError> {
-        let (stream, program) = (running.stream(), running.program());
-        running.launched(self.begin(stream, program, stage)?);
-        loop {
-            running.begin_wave()?;
-            running.launched(self.iteration(stream, program, stage)?);
-            running.end_wave()?;
-            Running::queue_state(stream, program)?;
-            if running.ends(stage)? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Queues the ordinary waves of a group; returns the number of launches.
-    pub(super) fn group(
-        &self,
-        stream: &Stream,
-        program: &Loaded,
-        group: u32,
-    ) -> Result<u64, BackendError> {
-        // SAFETY: the loaded program holds the record and all that it names;
-        // the group's number was checked at load.
-        unsafe {
-            self.bodies()
-                .group
-                .launch(stream, program.record(), &[group])?
+        let Bodies { group, body } = self.bodies();
+        let (grid, words): (_, &[u32]) = match kernel {
+            Kernel::Group(number) => (Some(group), &[number]),
+            Kernel::Begin(wave) => (Some(&self.begin), &[wave]),
+            Kernel::Body(launch) => (
+                Some(body),
+                &[launch.fixpoint, launch.group, u32::from(launch.last)],
+            ),
+            Kernel::Again(wave) => (self.again.as_ref(), &[wave]),
         };
-        Ok(1)
-    }
-
-    /// Queues the start of a loop.
-    pub(super) fn begin(
-        &self,
-        stream: &Stream,
-        program: &Loaded,
-        stage: &LoopStage,
-    ) -> Result<u64, BackendError> {
-        // SAFETY: as for `group`; the wave's index was checked at load.
-        unsafe {
-            self.begin
-                .launch(stream, program.record(), &[stage.wave_index])?
+        let Some(grid) = grid else {
+            return Ok(());
         };
-        Ok(1)
-    }
-
-    /// Queues the end of an iteration of a loop on a register.
-    pub(super) fn again(
-        &self,
-        stream: &Stream,
-        program: &Loaded,
-        stage: &LoopStage,
-    ) -> Result<u64, BackendError> {
-        let Some(again) = &self.again else {
-            return Ok(0);
-        };
-        // SAFETY: as for `group`; the wave's index was checked at load.
-        unsafe { again.launch(stream, program.record(), &[stage.wave_index])? };
-        Ok(1)
+        // SAFETY: the loaded program holds the record and all that it names; the numbers of groups and
+        // waves were checked at load.
+        unsafe { grid.launch(stream, program.record(), words) }
     }
 
     /// Queues one iteration of a loop.
@@ -268,17 +199,59 @@ impl Launches {
         stream: &Stream,
         program: &Loaded,
         stage: &LoopStage,
-    ) -> Result<u64, BackendError> {
-        for (index, group) in (0..stage.groups).zip(stage.first_group..) {
-            let last = u32::from(index + 1 == stage.groups);
-            let words = [stage.wave_index, group, last];
-            // SAFETY: as for `group`; the body's range was checked at load.
-            unsafe {
-                self.bodies()
-                    .body
-                    .launch(stream, program.record(), &words)?
-            };
+    ) -> Result<(), BackendError> {
+        let mut launches = stage.body().into_iter();
+        launches.try_for_each(|body| self.launch(stream, program, Kernel::Body(body)))
+    }
+}
+
+/// A run in progress.
+struct Walking<'w, 'r> {
+    launches: &'w Launches,
+    running: &'w mut Running<'r>,
+    /// Whether a loop has begun whose first iteration follows in any case: its kernels return at once
+    /// if it is over.
+    has_begun: bool,
+}
+
+impl Walking<'_, '_> {
+    fn launch(&mut self, kernel: Kernel) -> Result<(), BackendError> {
+        let (stream, program) = (self.running.stream(), self.running.program());
+        self.launches.launch(stream, program, kernel)?;
+        self.running.launched(1);
+        Ok(())
+    }
+}
+
+impl StageLauncher for Walking<'_, '_> {
+    fn group(&mut self, group: u32) -> Result<(), BackendError> {
+        self.running.begin_wave()?;
+        self.launch(Kernel::Group(group))?;
+        self.running.end_wave()
+    }
+
+    fn begin(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
+        self.has_begun = stage.opcode == Opcode::Fixpoint as u32;
+        self.launch(Kernel::Begin(stage.wave_index))
+    }
+
+    fn iteration(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
+        self.running.begin_wave()?;
+        for body in stage.body() {
+            self.launch(Kernel::Body(body))?;
         }
-        Ok(u64::from(stage.groups))
+        self.running.end_wave()
+    }
+
+    fn again(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
+        self.launch(Kernel::Again(stage.wave_index))
+    }
+
+    fn goes_on(&mut self, stage: &LoopStage) -> Result<bool, BackendError> {
+        if std::mem::take(&mut self.has_begun) {
+            return Ok(true);
+        }
+        Running::queue_state(self.running.stream(), self.running.program())?;
+        Ok(!self.running.ends(stage)?)
     }
 }

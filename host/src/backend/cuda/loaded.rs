@@ -19,6 +19,7 @@ use crate::program::encoded::{EncodedProgram, RegisterId};
 use seawall_core::abi::control::{ControlRecord, FaultRecord};
 use seawall_core::abi::program::{Opcode, Region, RegisterRecord, WaveRecord};
 use std::mem::offset_of;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The words of the control block that decide whether a loop continues: from the fault record to
@@ -288,17 +289,31 @@ impl Loaded {
     /// # Errors
     /// [`BackendError::NoSuchRegister`], [`BackendError::ForeignRegister`].
     pub(super) fn place(&self, register: RegisterId) -> Result<DeviceSpan, BackendError> {
-        let register = self.registers[self.ids.number_of(register)?];
+        Ok(self.span(self.registers[self.ids.number_of(register)?]))
+    }
+
+    /// Address of some words of register `number`.
+    ///
+    /// # Errors
+    /// [`BackendError::NotLoaded`] if it has no such words.
+    pub(super) fn words_at(&self, number: u32, words: &Range<usize>) -> Result<u64, BackendError> {
+        let register = self.registers.get(number as usize);
+        let held = register.filter(|register| words.end <= register.words as usize);
+        let span = self.span(*held.ok_or(BackendError::NotLoaded)?);
+        Ok(span.address + 4 * words.start as u64)
+    }
+
+    fn span(&self, register: RegisterRecord) -> DeviceSpan {
         let base = if register.region == Region::Input as u32 {
             &self.inputs
         } else {
             &self.arena
         };
         let bytes = usize::try_from(u64::from(register.words) * 4).unwrap_or(usize::MAX);
-        Ok(DeviceSpan {
+        DeviceSpan {
             address: base.address() + register.offset_bytes,
             bytes,
-        })
+        }
     }
 
     /// Returns the error for the fault of a control block, with the wave's name.

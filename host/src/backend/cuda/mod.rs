@@ -55,6 +55,7 @@ pub use device::probe;
 pub use embedded::{EMBEDDED, Embedded};
 pub use module::precompiled_for;
 pub use session::CudaSession;
+pub(crate) use session::stepped;
 
 use super::batch::{BatchError, BatchSession, Job};
 use super::{BackendError, Session};

@@ -7,7 +7,6 @@
 use super::abort::{AbortFlag, FaultWords, Watch};
 use super::context::Context;
 use super::entry::Entry;
-use super::error::check;
 use super::launch::{Grid, Residency};
 use super::memory::DeviceMemory;
 use super::module::Module;
@@ -20,7 +19,7 @@ use crate::backend::multi::{DeviceFound, Meeting, MultiJob, counted, fault};
 use crate::graph::memory;
 use crate::units::elapsed_ns;
 use bytemuck::{Zeroable, bytes_of, bytes_of_mut};
-use cudarc::driver::sys::{self, CUcontext, CUdevice};
+use cudarc::driver::sys::{CUcontext, CUdevice};
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::multi::{MultiRecord, MultiState};
 use std::rc::Rc;
@@ -162,21 +161,13 @@ impl Part {
                     "device {number} of the run is of another kind, and all need one kernel"
                 )));
             }
-            let mut can = 0;
-            // SAFETY: one valid integer to write to; both handles came from the driver.
-            check("asking whether devices reach each other", unsafe {
-                sys::cuDeviceCanAccessPeer(&raw mut can, own.device, other.device)
-            })?;
-            if can == 0 {
+            let context = other.context as CUcontext;
+            // SAFETY: the other device's context is retained by its thread, which waits for this
+            // one before it ends.
+            if !unsafe { self.context.reach(other.device, context)? } {
                 return Err(refuse(format!(
                     "it does not reach the memory of device {number} of the run"
                 )));
-            }
-            // SAFETY: the other device's context is retained by its thread, which waits for this
-            // one before it ends.
-            let answer = unsafe { sys::cuCtxEnablePeerAccess(other.context as CUcontext, 0) };
-            if answer != sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED {
-                check("opening the memory of another device", answer)?;
             }
         }
         let bases: Vec<u64> = told.iter().map(|told| told.base).collect();

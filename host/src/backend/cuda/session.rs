@@ -4,6 +4,8 @@
 //! queues and waits. Fields are dropped in order: graphs and programs before the graph's arrays,
 //! the stream after everything that it copies.
 
+pub(crate) mod stepped;
+
 use super::GridShape;
 use super::abort::{AbortFlag, Watch};
 use super::baseline::Copies;

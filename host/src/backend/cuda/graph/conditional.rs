@@ -11,7 +11,7 @@ use crate::backend::cuda::launch::Grid;
 use crate::backend::cuda::launches::Launches;
 use crate::backend::cuda::loaded::Loaded;
 use crate::backend::cuda::stream::Stream;
-use crate::backend::walk::{LoopStage, Stage};
+use crate::backend::walk::{Kernel, LoopStage, Stage};
 use cudarc::driver::sys::{self, CUgraph, CUgraphConditionalHandle, CUgraphNode};
 
 /// Iterations between two decisions on whether the loop continues.
@@ -53,12 +53,11 @@ impl Building<'_> {
     ) -> Result<Vec<CUgraphNode>, BackendError> {
         let mut tail = Vec::new();
         for stage in stages {
-            let launch = || match stage {
-                Stage::Group(group) => self.launches.group(self.stream, self.program, *group),
-                Stage::Loop(stage) | Stage::While(stage, _) => {
-                    self.launches.begin(self.stream, self.program, stage)
-                }
+            let kernel = match stage {
+                Stage::Group(group) => Kernel::Group(*group),
+                Stage::Loop(stage) | Stage::While(stage, _) => Kernel::Begin(stage.wave_index),
             };
+            let launch = || self.launches.launch(self.stream, self.program, kernel);
             tail = append(self.stream, graph, &tail, launch)?;
             tail = match stage {
                 Stage::Group(_) => tail,
@@ -149,7 +148,8 @@ impl Building<'_> {
     ) -> Result<(), BackendError> {
         let tail = self.add(graph, inner, Level::Inner)?;
         let end = || {
-            self.launches.again(self.stream, self.program, stage)?;
+            let again = Kernel::Again(stage.wave_index);
+            self.launches.launch(self.stream, self.program, again)?;
             self.decide(stage, handle)
         };
         append(self.stream, graph, &tail, end).map(drop)

@@ -9,7 +9,7 @@ use crate::backend::cuda::launches::Launches;
 use crate::backend::cuda::loaded::Loaded;
 use crate::backend::cuda::running::Running;
 use crate::backend::cuda::stream::Stream;
-use crate::backend::walk::{LoopStage, Stage};
+use crate::backend::walk::{Kernel, LoopStage, Stage};
 
 /// Iterations of a loop's first chunk: most loops end within it.
 const FIRST_ITERATIONS: u32 = 16;
@@ -102,13 +102,15 @@ impl Building<'_> {
     fn first(self, straight: &[Stage], stage: Option<LoopStage>) -> Result<(), BackendError> {
         for stage in straight {
             if let Stage::Group(group) = stage {
-                self.launches.group(self.stream, self.program, *group)?;
+                let kernel = Kernel::Group(*group);
+                self.launches.launch(self.stream, self.program, kernel)?;
             }
         }
         let Some(stage) = stage else {
             return Ok(());
         };
-        self.launches.begin(self.stream, self.program, &stage)?;
+        let begin = Kernel::Begin(stage.wave_index);
+        self.launches.launch(self.stream, self.program, begin)?;
         self.chunk(&stage, FIRST_ITERATIONS)
     }
 
