@@ -45,7 +45,7 @@ fn answered(graph: &Graph, request: &RunRequest, threads: usize) -> (u32, bool) 
     let resident = Resident {
         asked: request.machine,
         graph: more,
-        main: Station::open(more, &mut job, choice, Canceller::default()).unwrap(),
+        main: Station::open(more, &mut job, choice, None, Canceller::default()).unwrap(),
         takeover: None,
     };
     let mut analyzer = Analyzer {
