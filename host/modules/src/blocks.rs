@@ -6,7 +6,7 @@ use crate::analysis::{
 };
 use crate::cells::Cells;
 use crate::error::ModuleError;
-use crate::flow::{Direction, On, Problem, Setup, predecessors, solve};
+use crate::flow::{Direction, On, Problem, Setup, facts, predecessors, solve};
 use crate::model::{Function, Program};
 use crate::report::AnalysisName;
 
@@ -88,23 +88,19 @@ impl Stated {
         let outside = self.problem.boundary_words();
         let problems = [self.problem];
         let solution = solve(alone, self.setup, &problems, on)?;
-        let (starts, rows) = predecessors(body);
+        let rows = predecessors(body);
         let mut words = Vec::new();
         let mut blocks = Vec::with_capacity(body.blocks.len());
         for block in 0..body.blocks.len() {
             let (row, is_boundary) = match self.setup.direction {
-                Direction::Forward => {
-                    let row = starts[block] as usize..starts[block + 1] as usize;
-                    (&rows[row], block == 0)
-                }
+                Direction::Forward => (rows.row(block), block == 0),
                 Direction::Backward => (body.successors_of(block), body.is_exit(block)),
             };
             let boundary = is_boundary.then_some(outside.as_slice());
             solution.coming(0, row, boundary, &mut words);
-            let coming = numbers(words.iter().copied());
-            let columns = 0..solution.columns(0);
-            let passed = numbers(columns.map(|column| solution.passed(0, block, column)));
-            let mut lists = match self.setup.direction {
+            let coming = facts(words.iter().copied()).collect();
+            let passed = solution.all_passed(0, block).collect();
+            let mut lists: [Vec<u32>; 2] = match self.setup.direction {
                 Direction::Forward => [coming, passed],
                 Direction::Backward if is_boundary => [passed, self.at_exits.clone()],
                 Direction::Backward => [passed, coming],
@@ -120,19 +116,6 @@ impl Stated {
             blocks,
         })
     }
-}
-
-/// Numbers of the bits that are set.
-fn numbers(words: impl Iterator<Item = u64>) -> Vec<u32> {
-    let mut all = Vec::new();
-    for (column, word) in (0..).zip(words) {
-        let mut left = word;
-        while left != 0 {
-            all.push(column * 64 + left.trailing_zeros());
-            left &= left - 1;
-        }
-    }
-    all
 }
 
 /// The only entry of lists that have one a function.

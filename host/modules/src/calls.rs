@@ -255,14 +255,8 @@ impl Calls {
         }
         let mut body = Body::default();
         for node in order {
-            let first = body.successors.len();
-            body.blocks.push(Block {
-                first_successor: first as u32,
-                ..Block::default()
-            });
             let row = self.callees.row(node as usize).iter();
-            body.successors.extend(row.map(|to| place[*to as usize]));
-            body.successors[first..].sort_unstable();
+            body.push(Block::default(), row.map(|to| place[*to as usize]));
         }
         (body, place)
     }
@@ -414,12 +408,8 @@ impl ImportReach {
     pub fn counts(&self, functions: usize) -> Vec<u32> {
         let mut counts = vec![0; self.imports.len()];
         for block in &self.place[..functions] {
-            for column in 0..self.solution.columns(0) {
-                let mut word = self.solution.passed(0, *block as usize, column);
-                while word != 0 {
-                    counts[column * 64 + word.trailing_zeros() as usize] += 1;
-                    word &= word - 1;
-                }
+            for import in self.solution.all_passed(0, *block as usize) {
+                counts[import as usize] += 1;
             }
         }
         counts

@@ -1,72 +1,30 @@
 //! Findings: what an analysis tells people.
 
 use crate::model::Program;
+use crate::named::named;
 use serde::Serialize;
 use std::fmt;
 
-/// The kind of a finding, by its name on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum FindingKind {
-    /// No call from an export, the start function or an open table reaches a function.
-    UnreachableFunction,
-    /// A store that nothing reads.
-    DeadStore,
-    /// A read of a local that some way reaches without a write.
-    UninitialisedRead,
-    /// A computation whose value every way already has.
-    RedundantExpression,
-    /// A root function from which calls reach an import that was asked for.
-    ReachesImport,
-    /// A call through a table or by reference that reaches fewer functions than are of its type.
-    ResolvedCall,
-    /// Data from a source that reaches a sink.
-    Taint,
+named! {
+    /// The kind of a finding.
+    #[derive(Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    #[non_exhaustive]
+    FindingKind {
+        UnreachableFunction = "unreachable-function": "No call from outside reaches the function.",
+        DeadStore = "dead-store": "Nothing reads the value that is stored.",
+        UninitialisedRead = "uninitialised-read":
+            "A way from the entry reads the local before it is written.",
+        RedundantExpression = "redundant-expression":
+            "Every way here has computed the value already.",
+        ReachesImport = "reaches-import": "Calls from outside reach the import.",
+        ResolvedCall = "resolved-call":
+            "The call reaches fewer functions than are of its type and in its table.",
+        Taint = "taint": "Data from a source reaches a sink.",
+    }
 }
 
 impl FindingKind {
-    /// All kinds.
-    pub const ALL: [Self; 7] = [
-        Self::UnreachableFunction,
-        Self::DeadStore,
-        Self::UninitialisedRead,
-        Self::RedundantExpression,
-        Self::ReachesImport,
-        Self::ResolvedCall,
-        Self::Taint,
-    ];
-
-    /// The name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::UnreachableFunction => "unreachable-function",
-            Self::DeadStore => "dead-store",
-            Self::UninitialisedRead => "uninitialised-read",
-            Self::RedundantExpression => "redundant-expression",
-            Self::ReachesImport => "reaches-import",
-            Self::ResolvedCall => "resolved-call",
-            Self::Taint => "taint",
-        }
-    }
-
-    /// A sentence for reports.
-    #[must_use]
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::UnreachableFunction => "No call from outside reaches the function.",
-            Self::DeadStore => "Nothing reads the value that is stored.",
-            Self::UninitialisedRead => "A way from the entry reads the local before it is written.",
-            Self::RedundantExpression => "Every way here has computed the value already.",
-            Self::ReachesImport => "Calls from outside reach the import.",
-            Self::ResolvedCall => {
-                "The call reaches fewer functions than are of its type and in its table."
-            }
-            Self::Taint => "Data from a source reaches a sink.",
-        }
-    }
-
     /// Whether it is a likely mistake, and not a property.
     #[must_use]
     pub const fn is_warning(self) -> bool {
@@ -146,4 +104,16 @@ pub struct Finding {
     /// How it comes about, step by step; empty where the place says it all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub witness: Vec<Step>,
+}
+
+impl Finding {
+    /// A finding without a way.
+    pub(crate) fn new(kind: FindingKind, place: Place, message: String) -> Self {
+        Self {
+            kind,
+            place,
+            message,
+            witness: Vec::new(),
+        }
+    }
 }

@@ -8,6 +8,7 @@
 
 pub mod error;
 pub mod model;
+mod named;
 pub mod names;
 pub mod wasm;
 pub mod text;

@@ -189,6 +189,17 @@ pub struct Block {
 }
 
 impl Body {
+    /// Adds a block, whose operations are in place from its first one on, with its successors.
+    pub(crate) fn push(&mut self, block: Block, successors: impl Iterator<Item = u32>) {
+        let first = self.successors.len();
+        self.blocks.push(Block {
+            first_successor: first as u32,
+            ..block
+        });
+        self.successors.extend(successors);
+        self.successors[first..].sort_unstable();
+    }
+
     /// Operations of a block, by number.
     #[must_use]
     pub fn ops_of(&self, block: usize) -> Range<usize> {

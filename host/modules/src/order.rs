@@ -22,6 +22,39 @@ impl Rows {
         rows
     }
 
+    /// Makes these the rows of fewer than 2^32 edges (from, to), which are gone through twice.
+    pub(crate) fn fill(&mut self, count: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) {
+        self.offsets.clear();
+        self.offsets.resize(count + 2, 0);
+        edges.clone().for_each(|(from, _)| self.count(from));
+        let count = self.offsets.iter().sum::<u32>();
+        self.begin(count as usize);
+        edges.for_each(|(from, to)| self.place(from, to));
+        self.offsets.pop();
+    }
+
+    /// Counts an edge, two entries after its node.
+    fn count(&mut self, from: u32) {
+        let count = &mut self.offsets[from as usize + 2];
+        *count = count.wrapping_add(1);
+    }
+
+    /// Makes counts the offsets of rows, one entry after each node, where the next edge is placed.
+    fn begin(&mut self, edges: usize) {
+        let mut before = 0_u32;
+        for offset in &mut self.offsets {
+            before += *offset;
+            *offset = before;
+        }
+        self.targets.resize(edges, 0);
+    }
+
+    fn place(&mut self, from: u32, to: u32) {
+        let next = &mut self.offsets[from as usize + 1];
+        self.targets[*next as usize] = to;
+        *next += 1;
+    }
+
     /// Number of nodes.
     #[must_use]
     pub fn nodes(&self) -> usize {
@@ -121,12 +154,17 @@ impl Rows {
     pub(crate) fn each_component(
         &self,
         roots: impl Iterator<Item = u32>,
-        each: &mut dyn FnMut(&[u32]),
+        Components {
+            least,
+            open,
+            members,
+        }: &mut Components,
+        mut each: impl FnMut(&[u32]),
     ) {
-        // The least number that a node is known to lead to; 0 before it is seen.
         const DONE: u32 = u32::MAX;
-        let mut least = vec![0_u32; self.nodes()];
-        let (mut seen, mut open, mut members) = (0, Vec::new(), Vec::new());
+        least.clear();
+        least.resize(self.nodes(), 0);
+        let mut seen = 0;
         for root in roots {
             let mut next = (least[root as usize] == 0).then_some(root);
             loop {
@@ -200,22 +238,22 @@ impl Rows {
     }
 }
 
+/// Memory of a search for strong components.
+#[derive(Default)]
+pub(crate) struct Components {
+    /// The least number that each node is known to lead to; 0 before it is seen.
+    least: Vec<u32>,
+    /// Nodes on the way, their next edges, and their numbers.
+    open: Vec<(u32, u32, u32)>,
+    /// Nodes of open components.
+    members: Vec<u32>,
+}
+
 /// Rows of fewer than 2^32 edges (from, to), which are gone through twice.
 pub(crate) fn rows(count: usize, edges: impl Iterator<Item = (u32, u32)> + Clone) -> Rows {
-    let mut offsets = vec![0_u32; count + 1];
-    for (from, _) in edges.clone() {
-        offsets[from as usize + 1] += 1;
-    }
-    for node in 0..count {
-        offsets[node + 1] += offsets[node];
-    }
-    let mut next = offsets.clone();
-    let mut targets = vec![0; offsets[count] as usize];
-    for (from, to) in edges {
-        targets[next[from as usize] as usize] = to;
-        next[from as usize] += 1;
-    }
-    Rows { offsets, targets }
+    let mut rows = Rows::default();
+    rows.fill(count, edges);
+    rows
 }
 
 /// Takes edges: from, to.
@@ -226,25 +264,20 @@ pub(crate) type Visit<'v> = dyn FnMut(u32, u32) + 'v;
 /// # Errors
 /// Their number, if it is no word.
 pub(crate) fn rows_by(count: usize, each: &dyn Fn(&mut Visit<'_>)) -> Result<Rows, u64> {
-    let mut offsets = vec![0_u32; count + 1];
+    let mut rows = Rows::default();
+    rows.offsets.resize(count + 2, 0);
     let mut edges = 0_u64;
     each(&mut |from, _| {
         edges += 1;
-        offsets[from as usize + 1] = offsets[from as usize + 1].wrapping_add(1);
+        rows.count(from);
     });
     if edges > u64::from(u32::MAX) {
         return Err(edges);
     }
-    for node in 0..count {
-        offsets[node + 1] += offsets[node];
-    }
-    let mut next = offsets.clone();
-    let mut targets = vec![0; edges as usize];
-    each(&mut |from, to| {
-        targets[next[from as usize] as usize] = to;
-        next[from as usize] += 1;
-    });
-    Ok(Rows { offsets, targets })
+    rows.begin(edges as usize);
+    each(&mut |from, to| rows.place(from, to));
+    rows.offsets.pop();
+    Ok(rows)
 }
 
 #[cfg(test)]
@@ -265,7 +298,8 @@ mod tests {
         // 0 -> 1 <-> 2 -> 3 -> 3, 4 -> 1; 5 is not reached.
         let rows = Rows::of(&[vec![1], vec![2], vec![1, 3], vec![3], vec![1], vec![0]]);
         let mut found = Vec::new();
-        rows.each_component([0, 4, 0].into_iter(), &mut |members| {
+        let mut memory = Components::default();
+        rows.each_component([0, 4, 0].into_iter(), &mut memory, |members| {
             let mut members = members.to_vec();
             members.sort_unstable();
             found.push(members);
@@ -274,7 +308,7 @@ mod tests {
         // A figure of eight whose lower half is found last.
         let rows = Rows::of(&[vec![1, 2], vec![0], vec![3], vec![2, 0]]);
         let mut sizes = Vec::new();
-        rows.each_component(0..4, &mut |members| sizes.push(members.len()));
+        rows.each_component(0..4, &mut memory, |members| sizes.push(members.len()));
         assert_eq!(sizes, [4]);
     }
 }

@@ -8,8 +8,9 @@ use crate::calls::{self, Calls};
 use crate::cells::Cells;
 use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Place, Step};
-use crate::flow::{On, Problem, Setup, Solution, SolveStats, predecessors, solve};
+use crate::flow::{On, Problem, Setup, Solution, SolveStats, facts, has, predecessors, solve};
 use crate::model::Program;
+use crate::named::named;
 use crate::names::Names;
 use crate::points_to::{Choice, OpenTables, PointsTo, points_to};
 use crate::taint::{Spec, TaintQuestion, TaintSession};
@@ -19,106 +20,28 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::time::Instant;
 
-/// Analyses that a request may name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum AnalysisName {
-    /// The call graph.
-    Calls,
-    /// Liveness and dead stores.
-    Liveness,
-    /// Definite initialisation.
-    Initialised,
-    /// Reaching definitions.
-    Reaching,
-    /// Available expressions.
-    Available,
-    /// Very busy expressions.
-    VeryBusy,
-    /// Dominators and loop nesting.
-    Loops,
-    /// Points-to of table entries and references.
-    PointsTo,
-    /// Taint.
-    Taint,
-}
-
-impl AnalysisName {
-    /// All analyses.
-    pub const ALL: [Self; 9] = [
-        Self::Calls,
-        Self::Liveness,
-        Self::Initialised,
-        Self::Reaching,
-        Self::Available,
-        Self::VeryBusy,
-        Self::Loops,
-        Self::PointsTo,
-        Self::Taint,
-    ];
-
-    /// The name on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Calls => "calls",
-            Self::Liveness => "liveness",
-            Self::Initialised => "initialised",
-            Self::Reaching => "reaching",
-            Self::Available => "available",
-            Self::VeryBusy => "very-busy",
-            Self::Loops => "loops",
-            Self::PointsTo => "points-to",
-            Self::Taint => "taint",
-        }
-    }
-
-    /// A few words for help.
-    #[must_use]
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::Calls => "Call graph: unreachable functions, recursion, what reaches imports",
-            Self::Liveness => "Liveness of locals, globals, memory and stack slots; dead stores",
-            Self::Initialised => "Locals that are read before every way has written them",
-            Self::Reaching => "Definitions that reach uses",
-            Self::Available => "Expressions that every way has computed already",
-            Self::VeryBusy => "Expressions that every way on will compute",
-            Self::Loops => "Dominators and loop nesting",
-            Self::PointsTo => "Functions that calls through tables and by reference may reach",
-            Self::Taint => "Data from sources that reaches sinks, across calls",
-        }
+named! {
+    /// Analyses that a request may name.
+    AnalysisName {
+        Calls = "calls": "Call graph: unreachable functions, recursion, what reaches imports",
+        Liveness = "liveness": "Liveness of locals, globals, memory and stack slots; dead stores",
+        Initialised = "initialised": "Locals that are read before every way has written them",
+        Reaching = "reaching": "Definitions that reach uses",
+        Available = "available": "Expressions that every way has computed already",
+        VeryBusy = "very-busy": "Expressions that every way on will compute",
+        Loops = "loops": "Dominators and loop nesting",
+        PointsTo = "points-to": "Functions that calls through tables and by reference may reach",
+        Taint = "taint": "Data from sources that reaches sinks, across calls",
     }
 }
 
-/// How calls through tables and by reference find their functions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Resolve {
-    /// All of the type.
-    #[default]
-    Type,
-    /// Those that points-to finds.
-    PointsTo,
-}
-
-impl Resolve {
-    /// All ways.
-    pub const ALL: [Self; 2] = [Self::Type, Self::PointsTo];
-
-    /// The name on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Type => "type",
-            Self::PointsTo => "points-to",
-        }
-    }
-
-    /// A few words for help.
-    #[must_use]
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::Type => "All functions of the type in the table",
-            Self::PointsTo => "The functions that points-to finds",
-        }
+named! {
+    /// How calls through tables and by reference find their functions.
+    #[derive(Default)]
+    Resolve {
+        #[default]
+        Type = "type": "All functions of the type in the table",
+        PointsTo = "points-to": "The functions that points-to finds",
     }
 }
 
@@ -218,6 +141,18 @@ pub struct Answer {
     pub findings: Vec<Finding>,
 }
 
+impl Answer {
+    fn add(&mut self, name: &'static str, figures: Vec<Figure>, facts: u64, work: SolveStats) {
+        self.analyses.push(AnalysisReport {
+            name,
+            figures,
+            facts,
+            work,
+            total_ns: 0,
+        });
+    }
+}
+
 /// Carries out a request.
 ///
 /// # Errors
@@ -283,10 +218,13 @@ impl<'a> Run<'a> {
                 AnalysisName::Taint => self.taint(&mut answer)?,
             }
             let total_ns = elapsed_ns(clock);
-            if let [report] = &mut answer.analyses[first..]
-                && report.total_ns == 0
-            {
-                report.total_ns = total_ns;
+            match &mut answer.analyses[first..] {
+                [report] if report.total_ns == 0 => report.total_ns = total_ns,
+                reports => {
+                    for AnalysisReport { total_ns, work, .. } in reports {
+                        *total_ns = (*total_ns).max(work.ns());
+                    }
+                }
             }
         }
         Ok(answer)
@@ -296,31 +234,10 @@ impl<'a> Run<'a> {
         solve(self.program, setup, problems, self.request.on)
     }
 
-    fn add(
-        &self,
-        answer: &mut Answer,
-        setup: Setup,
-        problems: &[Problem],
-        work: SolveStats,
-        figures: Vec<Figure>,
-    ) {
-        answer.analyses.push(AnalysisReport {
-            name: setup.name,
-            figures,
-            facts: facts_of(problems),
-            work,
-            total_ns: 0,
-        });
-    }
-
     fn finding(&self, kind: FindingKind, function: usize, op: u32, message: String) -> Finding {
         let offset = self.program.functions[function].body.ops.get(op as usize);
-        Finding {
-            kind,
-            place: Place::of(self.program, function, offset.map(|op| op.offset)),
-            message,
-            witness: Vec::new(),
-        }
+        let place = Place::of(self.program, function, offset.map(|op| op.offset));
+        Finding::new(kind, place, message)
     }
 
     fn liveness(&self, answer: &mut Answer) -> Result<(), ModuleError> {
@@ -337,13 +254,7 @@ impl<'a> Run<'a> {
             answer.findings.push(finding);
         }
         let facts = live.iter().map(|one| one.cells.len() as u64).sum();
-        answer.analyses.push(AnalysisReport {
-            name: LIVENESS.name,
-            figures,
-            facts,
-            work: solution.stats,
-            total_ns: 0,
-        });
+        answer.add(LIVENESS.name, figures, facts, solution.stats);
         Ok(())
     }
 
@@ -364,7 +275,12 @@ impl<'a> Run<'a> {
             let finding = self.finding(kind, read.function, read.op, message);
             answer.findings.push(finding);
         }
-        self.add(answer, INITIALISED, &problems, solution.stats, figures);
+        answer.add(
+            INITIALISED.name,
+            figures,
+            facts_of(&problems),
+            solution.stats,
+        );
         Ok(())
     }
 
@@ -373,26 +289,23 @@ impl<'a> Run<'a> {
         let solution = self.solve(REACHING, &problems)?;
         let (mut pairs, mut uses) = (0, 0);
         let mut words = Vec::new();
-        for (number, facts) in reaching.iter().enumerate() {
-            let (starts, rows) = predecessors(&self.program.functions[number].body);
+        for (number, found) in reaching.iter().enumerate() {
+            let rows = predecessors(&self.program.functions[number].body);
             let entry = problems[number].boundary_words();
-            for (block, cell, _) in &facts.uses {
+            for (block, cell, _) in &found.uses {
                 let block = *block as usize;
-                let row = &rows[starts[block] as usize..starts[block + 1] as usize];
                 let outside = (block == 0).then_some(entry.as_slice());
-                solution.coming(number, row, outside, &mut words);
-                let (first, end) = (facts.first[*cell as usize], facts.first[*cell as usize + 1]);
+                solution.coming(number, rows.row(block), outside, &mut words);
+                let (first, end) = (found.first[*cell as usize], found.first[*cell as usize + 1]);
                 uses += 1;
-                pairs += (first..end)
-                    .filter(|fact| words[*fact as usize / 64] >> (fact % 64) & 1 == 1)
-                    .count();
+                pairs += (first..end).filter(|fact| has(&words, *fact)).count();
             }
         }
         let figures = vec![
             figure("uses across blocks", uses),
             figure("pairs of a definition and a use that it reaches", pairs),
         ];
-        self.add(answer, REACHING, &problems, solution.stats, figures);
+        answer.add(REACHING.name, figures, facts_of(&problems), solution.stats);
         Ok(())
     }
 
@@ -405,13 +318,12 @@ impl<'a> Run<'a> {
             if found.exposed.is_empty() {
                 continue;
             }
-            let (starts, rows) = predecessors(&self.program.functions[number].body);
+            let rows = predecessors(&self.program.functions[number].body);
             let nothing = vec![0; solution.columns(number)];
             for (block, fact, op) in &found.exposed {
-                let row = starts[*block as usize] as usize..starts[*block as usize + 1] as usize;
                 let outside = (*block == 0).then_some(nothing.as_slice());
-                solution.coming(number, &rows[row], outside, &mut words);
-                if words[*fact as usize / 64] >> (fact % 64) & 1 == 1 {
+                solution.coming(number, rows.row(*block as usize), outside, &mut words);
+                if has(&words, *fact) {
                     redundant += 1;
                     let message = "every way here has computed this value already".to_owned();
                     let kind = FindingKind::RedundantExpression;
@@ -425,7 +337,7 @@ impl<'a> Run<'a> {
             "computations of a value that is available",
             redundant,
         )];
-        self.add(answer, AVAILABLE, &problems, solution.stats, figures);
+        answer.add(AVAILABLE.name, figures, facts_of(&problems), solution.stats);
         Ok(())
     }
 
@@ -442,10 +354,7 @@ impl<'a> Run<'a> {
                 let row = function.body.successors_of(block);
                 if row.len() > 1 {
                     solution.coming(number, row, None, &mut words);
-                    busy += words
-                        .iter()
-                        .map(|word| word.count_ones() as usize)
-                        .sum::<usize>();
+                    busy += facts(words.iter().copied()).count();
                 }
             }
         }
@@ -453,7 +362,7 @@ impl<'a> Run<'a> {
             "values that all ways on from a branch compute",
             busy,
         )];
-        self.add(answer, VERY_BUSY, &problems, solution.stats, figures);
+        answer.add(VERY_BUSY.name, figures, facts_of(&problems), solution.stats);
         Ok(())
     }
 
@@ -462,24 +371,15 @@ impl<'a> Run<'a> {
         let nests = loops(self.program, &tree, self.request.on)?;
         let deepest = nests.depth.iter().flatten().max().copied().unwrap_or(0);
         let found: usize = nests.headers.iter().map(Vec::len).sum();
-        answer.analyses.push(AnalysisReport {
-            name: "dominators",
-            figures: vec![figure("blocks", self.program.blocks())],
-            facts: self.program.blocks() as u64,
-            work: tree.stats,
-            total_ns: tree.stats.build_ns + tree.stats.upload_ns + tree.stats.run_ns,
-        });
-        answer.analyses.push(AnalysisReport {
-            name: "loop nesting",
-            figures: vec![
-                figure("loops", found),
-                figure("loops around the innermost block", deepest as usize),
-                figure("edges back that close no loop", nests.irreducible),
-            ],
-            facts: found as u64,
-            work: nests.stats,
-            total_ns: nests.stats.build_ns + nests.stats.upload_ns + nests.stats.run_ns,
-        });
+        let blocks = self.program.blocks();
+        let figures = vec![figure("blocks", blocks)];
+        answer.add("dominators", figures, blocks as u64, tree.stats);
+        let figures = vec![
+            figure("loops", found),
+            figure("loops around the innermost block", deepest as usize),
+            figure("edges back that close no loop", nests.irreducible),
+        ];
+        answer.add("loop nesting", figures, found as u64, nests.stats);
         Ok(())
     }
 
@@ -585,21 +485,14 @@ impl<'a> Run<'a> {
         for function in unreached {
             let place = Place::of(self.program, function, None);
             let message = "no call from an export, the start function, an open table or a reference gets here";
-            answer.findings.push(Finding {
-                kind: FindingKind::UnreachableFunction,
-                place,
-                message: message.to_owned(),
-                witness: Vec::new(),
-            });
+            let kind = FindingKind::UnreachableFunction;
+            answer
+                .findings
+                .push(Finding::new(kind, place, message.to_owned()));
         }
         self.import_findings(answer, &calls, &reach)?;
-        answer.analyses.push(AnalysisReport {
-            name: "call graph",
-            figures,
-            facts: 1 + reach.imports.len() as u64,
-            work: reached_work.plus(reach.stats()),
-            total_ns: 0,
-        });
+        let (facts, work) = (1 + reach.imports.len(), reached_work.plus(reach.stats()));
+        answer.add("call graph", figures, facts as u64, work);
         Ok(())
     }
 
@@ -652,18 +545,9 @@ impl<'a> Run<'a> {
             run_ns: found.work.ns,
             ..SolveStats::default()
         };
-        for (name, facts, work, figures) in [
-            ("summaries", session.values(), session.summaries, Vec::new()),
-            ("taint", sources.len(), search, figures),
-        ] {
-            answer.analyses.push(AnalysisReport {
-                name,
-                figures,
-                facts: facts as u64,
-                work,
-                total_ns: work.build_ns + work.upload_ns + work.run_ns + work.read_ns,
-            });
-        }
+        let values = session.values() as u64;
+        answer.add("summaries", Vec::new(), values, session.summaries());
+        answer.add("taint", figures, sources.len() as u64, search);
         Ok(())
     }
 }

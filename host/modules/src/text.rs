@@ -245,25 +245,20 @@ impl Draft {
         body.place = self.line..self.blocks.last().map_or(self.line, |block| block.line) + 1;
         for old in order {
             let block = &self.blocks[old as usize];
-            body.blocks.push(Block {
+            let begins = Block {
                 first_op: body.ops.len() as u32,
-                first_successor: body.successors.len() as u32,
                 offset: block.line,
-                height: 0,
-            });
+                ..Block::default()
+            };
+            let row = edges[old as usize].iter().map(|to| place[*to as usize]);
+            body.push(begins, row);
             for op in &block.ops {
-                let is_call = op.kind() == Kind::Call;
-                let arg = if is_call {
-                    called[op.arg as usize]
-                } else {
-                    op.arg
+                let arg = match op.kind() {
+                    Kind::Call => called[op.arg as usize],
+                    _ => op.arg,
                 };
                 body.ops.push(op.with(arg));
             }
-            let row = edges[old as usize].iter().map(|to| place[*to as usize]);
-            let first = body.successors.len();
-            body.successors.extend(row);
-            body.successors[first..].sort_unstable();
         }
         Ok(self.function)
     }

@@ -75,16 +75,15 @@ fn check_reaching(program: &Program) {
     for (number, function) in program.functions.iter().enumerate() {
         let expected = oracle::reaching(function, cells(program, number));
         let facts = &all[number];
-        let (starts, rows) = predecessors(&function.body);
+        let rows = predecessors(&function.body);
         let mut entry = vec![0_u64; solution.columns(number)];
         for (first, _) in &problems[number].boundary {
             entry[*first as usize / 64] |= 1 << (first % 64);
         }
         let mut found = BTreeMap::new();
         for (block, cell, _) in &facts.uses {
-            let row = starts[*block as usize] as usize..starts[*block as usize + 1] as usize;
             let outside = (*block == 0).then_some(entry.as_slice());
-            solution.coming(number, &rows[row], outside, &mut words);
+            solution.coming(number, rows.row(*block as usize), outside, &mut words);
             let of_cell = facts.first[*cell as usize]..facts.first[*cell as usize + 1];
             let writes: oracle::Set = of_cell
                 .filter(|fact| words[*fact as usize / 64] >> (fact % 64) & 1 == 1)
@@ -190,13 +189,12 @@ fn check_available(program: &Program) {
     let solution = solve(program, AVAILABLE, &problems, on).unwrap();
     let mut words = Vec::new();
     for (number, function) in program.functions.iter().enumerate() {
-        let (starts, rows) = predecessors(&function.body);
+        let rows = predecessors(&function.body);
         let nothing = vec![0_u64; solution.columns(number)];
         let mut found = BTreeSet::new();
         for (block, fact, op) in &all[number].exposed {
-            let row = starts[*block as usize] as usize..starts[*block as usize + 1] as usize;
             let outside = (*block == 0).then_some(nothing.as_slice());
-            solution.coming(number, &rows[row], outside, &mut words);
+            solution.coming(number, rows.row(*block as usize), outside, &mut words);
             if words[*fact as usize / 64] >> (fact % 64) & 1 == 1 {
                 found.insert(*op);
             }

@@ -5,7 +5,7 @@
 
 use super::marks::{Found, Marks, Numbers, of_all};
 use crate::cells::Cells;
-use crate::flow::{Direction, Meet, Problem, Setup, Solution, Span, predecessors};
+use crate::flow::{Direction, Meet, Problem, Setup, Solution, Span, has, predecessors};
 use crate::model::{Function, Program};
 use rayon::prelude::*;
 
@@ -93,18 +93,17 @@ fn of_function(
     if reads.uses.is_empty() {
         return Vec::new();
     }
-    let (starts, rows) = predecessors(&program.functions[function].body);
+    let rows = predecessors(&program.functions[function].body);
     let nothing = vec![0; solution.columns(function)];
     let (mut words, mut known) = (Vec::new(), u32::MAX);
     let mut found = Vec::new();
     for (block, fact, op) in &reads.uses {
         if known != *block {
-            let row = starts[*block as usize] as usize..starts[*block as usize + 1] as usize;
             let outside = (*block == 0).then_some(nothing.as_slice());
-            solution.coming(function, &rows[row], outside, &mut words);
+            solution.coming(function, rows.row(*block as usize), outside, &mut words);
             known = *block;
         }
-        if words[*fact as usize / 64] >> (fact % 64) & 1 == 0 {
+        if !has(&words, *fact) {
             found.push(Uninitialised {
                 function,
                 block: *block,

@@ -3,7 +3,7 @@
 use super::marks::{Found, Marks, Numbers, of_all};
 use crate::cells::{Access, Cells, visit};
 use crate::error::ModuleError;
-use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, Span, solve};
+use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, Span, has, solve};
 use crate::model::{Function, Kind, Program};
 use rayon::prelude::*;
 
@@ -128,8 +128,8 @@ impl Scan {
             self.time += 1;
             let from = function.body.successors_of(block);
             solution.coming(number, from, None, &mut self.words);
-            for (fact, cell) in live.cells.iter().enumerate() {
-                if self.words[fact / 64] >> (fact % 64) & 1 == 1 {
+            for (fact, cell) in (0..).zip(&live.cells) {
+                if has(&self.words, fact) {
                     set(&mut self.live_at, *cell, self.time);
                 }
             }

@@ -199,7 +199,8 @@ impl Part<'_> {
         let mut row = vec![0_u32; edges];
         match direction {
             Direction::Forward => {
-                (starts, row) = predecessors(body);
+                let rows = predecessors(body);
+                (starts, row) = (rows.offsets, rows.targets);
             }
             Direction::Backward => {
                 let mut filled = 0;
@@ -283,12 +284,8 @@ mod tests {
     fn body(blocks: usize, edges: &[(u32, u32)]) -> Body {
         let mut body = Body::default();
         for block in 0..blocks as u32 {
-            body.blocks.push(Block {
-                first_successor: body.successors.len() as u32,
-                ..Block::default()
-            });
             let row = edges.iter().filter(|edge| edge.0 == block);
-            body.successors.extend(row.map(|edge| edge.1));
+            body.push(Block::default(), row.map(|edge| edge.1));
         }
         body
     }

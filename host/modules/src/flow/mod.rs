@@ -23,6 +23,7 @@ mod solution;
 mod wave;
 
 pub use problem::{Direction, Meet, Problem, Setup, Span};
+pub(crate) use problem::{bits, facts, has};
 pub use solution::{Solution, SolveStats, predecessors};
 pub(crate) use wave::solve_bodies;
 pub use wave::{Limits, On, solve};

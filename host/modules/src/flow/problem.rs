@@ -100,6 +100,26 @@ pub(super) fn words(first: u32, end: u32) -> impl Iterator<Item = (usize, u64)> 
     })
 }
 
+/// The bits of a word.
+pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros());
+        word &= word.wrapping_sub(1);
+        bit
+    })
+}
+
+/// The facts of words, one a column.
+pub(crate) fn facts(words: impl Iterator<Item = u64>) -> impl Iterator<Item = u32> {
+    let columns = (0..).zip(words);
+    columns.flat_map(|(column, word)| bits(word).map(move |bit| column * 64 + bit))
+}
+
+/// Whether words have a fact.
+pub(crate) fn has(words: &[u64], fact: u32) -> bool {
+    words[fact as usize / 64] >> (fact % 64) & 1 == 1
+}
+
 /// The bits below one.
 pub(super) const fn below(bit: u32) -> u64 {
     if bit >= 64 { u64::MAX } else { (1 << bit) - 1 }

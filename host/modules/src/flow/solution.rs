@@ -1,8 +1,9 @@
 //! Solved problems.
 
 use super::layout::{Piece, place};
-use super::problem::{Direction, Meet, Problem, Setup, below};
+use super::problem::{Direction, Meet, Problem, Setup, below, facts};
 use crate::model::Body;
+use crate::order::{Rows, rows};
 use serde::Serialize;
 
 /// Work of a solver.
@@ -31,6 +32,12 @@ pub struct SolveStats {
 }
 
 impl SolveStats {
+    /// Time of all, nanoseconds.
+    #[must_use]
+    pub const fn ns(&self) -> u64 {
+        self.build_ns + self.upload_ns + self.run_ns + self.read_ns
+    }
+
     /// The work of two solvers.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
@@ -120,6 +127,12 @@ impl Solution {
         }
     }
 
+    /// All facts that a block passes on.
+    pub fn all_passed(&self, function: usize, block: usize) -> impl Iterator<Item = u32> {
+        let columns = 0..self.columns(function);
+        facts(columns.map(move |column| self.passed(function, block, column)))
+    }
+
     /// Whether a block passes a fact on.
     #[must_use]
     pub fn passes(&self, function: usize, block: usize, fact: u32) -> bool {
@@ -159,24 +172,13 @@ impl Solution {
     }
 }
 
-/// Predecessors of every block: row offsets, and rows.
+/// Predecessors of every block.
 #[must_use]
-pub fn predecessors(body: &Body) -> (Vec<u32>, Vec<u32>) {
-    let blocks = body.blocks.len();
-    let mut starts = vec![0_u32; blocks + 1];
-    for to in &body.successors {
-        starts[*to as usize + 1] += 1;
-    }
-    for block in 0..blocks {
-        starts[block + 1] += starts[block];
-    }
-    let mut rows = vec![0_u32; body.successors.len()];
-    let mut next = starts.clone();
-    for block in 0..blocks {
-        for to in body.successors_of(block) {
-            rows[next[*to as usize] as usize] = block as u32;
-            next[*to as usize] += 1;
-        }
-    }
-    (starts, rows)
+pub fn predecessors(body: &Body) -> Rows {
+    let blocks = 0..body.blocks.len();
+    let turned = blocks.clone().flat_map(|block| {
+        let row = body.successors_of(block).iter();
+        row.map(move |to| (*to, block as u32))
+    });
+    rows(blocks.len(), turned)
 }

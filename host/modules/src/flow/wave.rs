@@ -11,6 +11,7 @@ use seawall::backend::ProgramSession;
 use seawall::executor::Machine;
 use seawall::graph::Graph;
 use seawall::program::Problems;
+use seawall::units::elapsed_ns;
 use std::time::Instant;
 
 /// Memory of a solver.
@@ -85,7 +86,7 @@ pub(crate) fn solve_bodies(
     let nestings = bodies.par_iter().zip(problems);
     let nestings = nestings.filter(|(_, problem)| problem.facts > 0);
     solution.stats.nesting = nestings.map(|(body, _)| nesting(body)).max().unwrap_or(0);
-    solution.stats.build_ns += elapsed(clock);
+    solution.stats.build_ns += elapsed_ns(clock);
     for by_rounds in [false, true] {
         let is_here = |body: &Body| by_rounds == (body.blocks.len() > ALONE_MOST);
         for pieces in batches(bodies, problems, on.limits, is_here) {
@@ -96,7 +97,7 @@ pub(crate) fn solve_bodies(
                 false => settle(nodes, ranges(bodies, &pieces))?,
                 true => rounds(nodes, parts(bodies, &pieces))?,
             };
-            solution.stats.build_ns += elapsed(clock);
+            solution.stats.build_ns += elapsed_ns(clock);
             let words = run(arrays, &program, setup, &on.machine, &mut solution.stats)?;
             solution.take(bodies, &pieces, &words);
         }
@@ -203,7 +204,7 @@ fn run(
     session.load(&program.encoded)?;
     session.set_input(program.transfer, bytemuck::cast_slice(&arrays.transfer))?;
     session.set_input(program.problems.0, &program.problems.1)?;
-    stats.upload_ns += elapsed(clock);
+    stats.upload_ns += elapsed_ns(clock);
     let run = session.run()?;
     stats.run_ns += run.run_ns;
     let clock = Instant::now();
@@ -222,14 +223,10 @@ fn run(
         });
     }
     session.read(program.after, &mut words)?;
-    stats.read_ns += elapsed(clock);
+    stats.read_ns += elapsed_ns(clock);
     stats.submissions += 1;
     stats.iterations = stats.iterations.max(iterations);
     stats.nodes += nodes;
     stats.edges += edges;
     Ok(words)
-}
-
-fn elapsed(clock: Instant) -> u64 {
-    u64::try_from(clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }

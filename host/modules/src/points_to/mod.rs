@@ -27,43 +27,22 @@ use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::{On, SolveStats};
 use crate::model::Program;
+use crate::named::named;
 use net::Net;
 use rounds::Rounds;
 
 pub use constraints::{Constraints, GRAMMAR, Object, value_name};
 
-/// Changes that the outside may make to the tables that it sees: imported and exported ones.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum OpenTables {
-    /// Any entry may get any function.
-    #[default]
-    Changed,
-    /// Entries that segments fill, and others that the table has from the start, stay as they are.
-    /// Entries that it grows by may get any function, as where tables are exported for callbacks
-    /// and for dynamic linking.
-    Extended,
-}
-
-impl OpenTables {
-    /// All kinds.
-    pub const ALL: [Self; 2] = [Self::Changed, Self::Extended];
-
-    /// The name on the command line.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Changed => "changed",
-            Self::Extended => "extended",
-        }
-    }
-
-    /// A few words for help.
-    #[must_use]
-    pub const fn summary(self) -> &'static str {
-        match self {
-            Self::Changed => "Any entry may get any function",
-            Self::Extended => "Only entries that are added to the table may get functions",
-        }
+named! {
+    /// Changes that the outside may make to the tables that it sees: imported and exported ones.
+    #[derive(Default)]
+    OpenTables {
+        #[default]
+        Changed = "changed": "Any entry may get any function",
+        /// Entries that segments fill, and others that the table has from the start, stay as they
+        /// are, as where tables are exported for callbacks and for dynamic linking.
+        ///
+        Extended = "extended": "Only entries that are added to the table may get functions",
     }
 }
 

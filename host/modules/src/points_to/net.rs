@@ -133,7 +133,7 @@ impl<'a> Net<'a> {
     fn inclusions(&self) -> u64 {
         let own = self.whole.values.iter().map(|values| {
             let sites = values.sites.iter();
-            let across = sites.map(|site| (site.ins.len() + site.outs.len()) as u64);
+            let across = sites.map(|site| u64::from(site.across()));
             values.edges.len() as u64 + values.ports.len() as u64 + across.sum::<u64>()
         });
         let dispatches = self.calls.functions..self.calls.nodes();
@@ -329,14 +329,14 @@ impl<'a> Net<'a> {
         callee: u32,
         edges: &mut Vec<(u32, u32)>,
     ) {
-        for (number, value) in (0..).zip(&site.ins) {
+        for (number, value) in (0..).zip(self.whole.values[node as usize].ins(site)) {
             if let Some(input) = self.whole.input(callee, number) {
                 edges.push((self.whole.value(node, *value), input));
             }
         }
-        for (number, value) in (0..).zip(&site.outs) {
+        for (number, value) in (0..).zip(site.outs()) {
             if let Some(output) = self.whole.output(callee, number) {
-                edges.push((output, self.whole.value(node, *value)));
+                edges.push((output, self.whole.value(node, value)));
             }
         }
     }

@@ -244,8 +244,7 @@ impl<'a> Rounds<'a> {
             let callees = targets
                 .as_deref()
                 .unwrap_or(std::slice::from_ref(&site.callee));
-            let each = (site.ins.len() + site.outs.len()) as u64;
-            count += each * callees.len() as u64;
+            count += u64::from(site.across()) * callees.len() as u64;
             check(count, self.on)?;
             for callee in callees {
                 self.net.add_call(node, site, *callee, &mut edges);
@@ -267,7 +266,7 @@ impl<'a> Rounds<'a> {
             lists[module as usize].push((from, to));
         }
         let counted = self.blocks.iter().zip(lists);
-        let bodies: Vec<Body> = counted.map(|(blocks, list)| body(*blocks, list)).collect();
+        let bodies: Vec<Body> = counted.map(|(blocks, list)| body(*blocks, &list)).collect();
         let bodies: Vec<&Body> = bodies.iter().collect();
         let mut problems: Vec<Problem> = self
             .objects
@@ -294,15 +293,10 @@ impl<'a> Rounds<'a> {
         };
         let (module, block) = (*module as usize, *block as usize);
         let (mut found, mut is_unknown) = (Vec::new(), false);
-        for column in 0..solution.columns(module) {
-            let mut word = solution.passed(module, block, column);
-            while word != 0 {
-                let fact = column * 64 + word.trailing_zeros() as usize;
-                word &= word - 1;
-                match fact.checked_sub(1) {
-                    None => is_unknown = true,
-                    Some(object) => found.push(self.objects[module][object]),
-                }
+        for fact in solution.all_passed(module, block) {
+            match fact.checked_sub(1) {
+                None => is_unknown = true,
+                Some(object) => found.push(self.objects[module][object as usize]),
             }
         }
         (found, is_unknown)
@@ -459,20 +453,11 @@ fn mattering(net: &Net<'_>, all: &[(u32, u32)]) -> Vec<bool> {
 }
 
 /// Blocks with these edges.
-fn body(blocks: u32, mut edges: Vec<(u32, u32)>) -> Body {
-    edges.sort_unstable();
-    edges.dedup();
+fn body(blocks: u32, edges: &[(u32, u32)]) -> Body {
+    let rows = rows(blocks as usize, edges.iter().copied()).distinct();
     let mut body = Body::default();
-    let mut next = 0;
-    for block in 0..blocks {
-        body.blocks.push(Block {
-            first_successor: next as u32,
-            ..Block::default()
-        });
-        while edges.get(next).is_some_and(|edge| edge.0 == block) {
-            body.successors.push(edges[next].1);
-            next += 1;
-        }
+    for block in 0..blocks as usize {
+        body.push(Block::default(), rows.row(block).iter().copied());
     }
     body
 }

@@ -7,7 +7,7 @@ use crate::finding::Place;
 use crate::flow::Limits;
 use crate::model::Program;
 use crate::names::Names;
-use crate::order::{Rows, rows_by};
+use crate::order::{Components, Rows, rows_by};
 use crate::values::{NONE, Site, Whole};
 use std::borrow::Cow;
 
@@ -73,8 +73,9 @@ impl<'a> Ends<'a> {
     /// Dispatches that may call a function.
     pub(super) fn dispatches(&self, target: u32) -> impl Iterator<Item = u32> {
         let calls = &self.whole.calls;
-        let callers = calls.callers.row(target as usize).iter().copied();
-        callers.filter(|node| *node as usize >= calls.functions)
+        let callers = calls.callers.row(target as usize);
+        let first = callers.partition_point(|node| (*node as usize) < calls.functions);
+        callers[first..].iter().copied()
     }
 
     /// Memory when a function has run, and when it is called, of one out of most functions that call
@@ -83,7 +84,8 @@ impl<'a> Ends<'a> {
         let calls = &self.whole.calls;
         let mut largest = Vec::new();
         let nodes = 0..calls.nodes() as u32;
-        calls.callees.each_component(nodes, &mut |members| {
+        let memory = &mut Components::default();
+        calls.callees.each_component(nodes, memory, |members| {
             if members.len() > largest.len() {
                 largest = members.to_vec();
             }
@@ -107,6 +109,11 @@ impl<'a> Ends<'a> {
     pub(super) fn site(&self, number: u32) -> (u32, &Site) {
         let (node, at) = self.sites[number as usize];
         (node, &self.whole.values[node as usize].sites[at as usize])
+    }
+
+    /// Number of the first call of a function.
+    pub(super) fn first_site(&self, node: u32) -> u32 {
+        self.sites.partition_point(|(of, _)| *of < node) as u32
     }
 
     /// The place of an argument, and what it is.
@@ -180,7 +187,8 @@ impl<'a> Ends<'a> {
         for callee in std::iter::once(target).chain(self.dispatches(target)) {
             for number in self.sites_of.row(callee as usize) {
                 let (node, site) = self.site(*number);
-                let value = site.ins.get(input as usize).filter(|value| **value != NONE);
+                let ins = self.whole.values[node as usize].ins(site);
+                let value = ins.get(input as usize).filter(|value| **value != NONE);
                 arguments.extend(value.map(|value| Argument {
                     site: *number,
                     target,

@@ -39,11 +39,7 @@ impl Flows {
         let up = || {
             made(&|visit| {
                 whole.each_dispatch_output(&mut *visit);
-                whole.each_result(|callee, number, value| {
-                    if let Some(output) = whole.output(callee, number) {
-                        visit(output, value);
-                    }
-                });
+                whole.each_result(|output, value, _, _| visit(output, value));
             })
         };
         let down = || {
@@ -67,20 +63,12 @@ impl Flows {
 
 /// Flows of all calls over the summaries of their callees.
 fn across(whole: &Whole<'_>, summaries: &[u64], visit: &mut Visit<'_>) {
-    for (node, values) in (0..).zip(&whole.values) {
-        for site in &values.sites {
-            let outs = (0..).zip(&site.outs).filter(|(_, out)| **out != NONE);
-            for (number, out) in outs {
-                let Some(output) = whole.output(site.callee, number) else {
-                    continue;
-                };
-                let word = summaries[output as usize];
-                for (input, value) in (0..).zip(&site.ins) {
-                    if *value != NONE && word >> bit(input) & 1 == 1 {
-                        visit(whole.value(node, *value), whole.value(node, *out));
-                    }
-                }
+    whole.each_result(|output, made, node, site| {
+        let word = summaries[output as usize];
+        for (input, value) in (0..).zip(whole.values[node as usize].ins(site)) {
+            if *value != NONE && word >> bit(input) & 1 == 1 {
+                visit(whole.value(node, *value), made);
             }
         }
-    }
+    });
 }

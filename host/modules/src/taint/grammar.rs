@@ -65,7 +65,7 @@ struct Writer<'w> {
 }
 
 /// The call of a callee, among `calls` of them.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Word {
     number: u32,
     calls: u32,
@@ -91,6 +91,16 @@ impl Writer<'_> {
         let is_new = !std::mem::replace(&mut self.seen[value as usize], true);
         self.size.nodes += u64::from(is_new);
         format!("v{value}")
+    }
+
+    /// An argument on its way into a callee.
+    fn open(&mut self, from: u32, to: u32, word: Word) -> io::Result<()> {
+        self.word(from, to, "open", word.bits().rev())
+    }
+
+    /// A result on its way out of a callee.
+    fn close(&mut self, from: u32, to: u32, word: Word) -> io::Result<()> {
+        self.word(from, to, "close", word.bits())
     }
 
     /// A path from a value to another one, whose labels are `kind` with these bits.
@@ -179,19 +189,45 @@ impl<'a> TaintGraph<'a> {
             let value = writer.value(sink.value);
             writer.edge(&value, &format!("sink{number}"), "sink")?;
         }
+        let mut words = vec![Word::default(); self.ends.sites.len()];
         for (node, values) in (0..).zip(&whole.values) {
             for (from, to) in &values.edges {
                 let from = writer.value(whole.value(node, *from));
                 let to = writer.value(whole.value(node, *to));
                 writer.edge(&from, &to, "step")?;
             }
-            self.write_calls(node, &mut writer)?;
+            self.write_callee(node, &mut words, &mut writer)?;
+        }
+        let mut number = 0;
+        for (node, values) in (0..).zip(&whole.values) {
+            for (site, word) in values.sites.iter().zip(&words[number..]) {
+                for (input, value) in (0..).zip(values.ins(site)) {
+                    let input = whole.input(site.callee, input).filter(|_| *value != NONE);
+                    if let Some(input) = input {
+                        writer.open(whole.value(node, *value), input, *word)?;
+                    }
+                }
+            }
+            for made in &values.results {
+                let callee = values.sites[made.site as usize].callee;
+                if let Some(output) = whole.output(callee, made.number) {
+                    let word = words[number + made.site as usize];
+                    writer.close(output, whole.value(node, made.value), word)?;
+                }
+            }
+            number += values.sites.len();
         }
         Ok(writer.size)
     }
 
-    /// Writes the words of all calls of a node of the call graph.
-    fn write_calls(&self, node: u32, writer: &mut Writer<'_>) -> io::Result<()> {
+    /// Numbers the calls of a node of the call graph, and writes its inputs if there are calls, and the
+    /// words of dispatches.
+    fn write_callee(
+        &self,
+        node: u32,
+        words: &mut [Word],
+        writer: &mut Writer<'_>,
+    ) -> io::Result<()> {
         let whole = &self.ends.whole;
         let values = &whole.values[node as usize];
         let sites = self.ends.sites_of.row(node as usize);
@@ -204,40 +240,20 @@ impl<'a> TaintGraph<'a> {
             let input = writer.value(whole.value(node, values.input(input)));
             writer.edge(&input, &input, "input")?;
         }
-        let mut words = (0..).map(|number| Word { number, calls });
-        for (site, word) in sites.iter().zip(&mut words) {
-            let (caller, site) = self.ends.site(*site);
-            let of_caller = |value: &u32| (*value != NONE).then(|| whole.value(caller, *value));
-            let ins = site.ins.iter().map(of_caller);
-            let outs = site.outs.iter().map(of_caller);
-            self.write_call(node, word, ins, outs, writer)?;
+        let mut numbered = (0..).map(|number| Word { number, calls });
+        for (site, word) in sites.iter().zip(&mut numbered) {
+            words[*site as usize] = word;
         }
-        for (dispatch, word) in dispatches.into_iter().zip(words) {
-            let ins = (0..values.inputs).map(|input| whole.input(dispatch, input));
-            let outs = (0..values.outputs).map(|output| whole.output(dispatch, output));
-            self.write_call(node, word, ins, outs, writer)?;
-        }
-        Ok(())
-    }
-
-    /// Writes the word of a call for each argument and each result that data gets to.
-    fn write_call(
-        &self,
-        node: u32,
-        word: Word,
-        ins: impl Iterator<Item = Option<u32>>,
-        outs: impl Iterator<Item = Option<u32>>,
-        writer: &mut Writer<'_>,
-    ) -> io::Result<()> {
-        let whole = &self.ends.whole;
-        for (number, value) in (0..).zip(ins) {
-            if let (Some(from), Some(to)) = (value, whole.input(node, number)) {
-                writer.word(from, to, "open", word.bits().rev())?;
+        for (dispatch, word) in dispatches.into_iter().zip(numbered) {
+            for number in 0..values.inputs {
+                let ends = whole.input(dispatch, number).zip(whole.input(node, number));
+                ends.map_or(Ok(()), |(from, to)| writer.open(from, to, word))?;
             }
-        }
-        for (number, value) in (0..).zip(outs) {
-            if let (Some(from), Some(to)) = (whole.output(node, number), value) {
-                writer.word(from, to, "close", word.bits())?;
+            for number in 0..values.outputs {
+                let ends = whole
+                    .output(node, number)
+                    .zip(whole.output(dispatch, number));
+                ends.map_or(Ok(()), |(from, to)| writer.close(from, to, word))?;
             }
         }
         Ok(())

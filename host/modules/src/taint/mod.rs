@@ -14,8 +14,9 @@
 //!    program that is asked once follows up to 64 sources at a time (`wide.rs`). Of one that stays
 //!    resident (`session.rs`), flows are laid out (`flow.rs`), and a question is a search
 //!    (`reach.rs`) that stops where it has its answer and goes on there for the next one.
-//! 4. A finding has one way from the source to the sink (`witness.rs`), along all values of the
-//!    functions there, which are made anew.
+//! 4. A finding has one way from the source to the sink (`witness.rs`), which is searched among
+//!    inputs and outputs of functions, and goes along all values of the functions on it, which are
+//!    made anew.
 //!
 //! The same question is one of reachability under a grammar of few symbols (`grammar.rs`).
 //!

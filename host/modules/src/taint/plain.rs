@@ -4,7 +4,7 @@
 use super::ends::{Argument, Ends};
 use super::session::TaintSession;
 use super::spec::Spec;
-use super::witness::{Part, Value};
+use super::witness::{Details, Part, Value};
 use crate::order::{Rows, Visit, rows_by};
 use crate::values::{Detail, NONE, Whole};
 use std::collections::VecDeque;
@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 pub(super) struct Plain<'a> {
     ends: &'a Ends<'a>,
     details: Vec<Detail>,
+    /// The first value of each node.
+    first: Vec<u32>,
     along: Rows,
     up: Rows,
     down: Rows,
@@ -56,11 +58,11 @@ impl Summaries<'_> {
         }
         for site in &detail.values.sites {
             let outputs = whole.values[site.callee as usize].outputs;
-            for (number, out) in (0..outputs).zip(&site.outs) {
+            for (number, out) in (0..outputs).zip(site.outs()) {
                 let output = whole.values[site.callee as usize].output(number);
-                for (input, from) in (0..).zip(&site.ins) {
+                for (input, from) in (0..).zip(detail.values.ins(site)) {
                     if *from != NONE && self.depends((site.callee, output), input) {
-                        flows.push((*out, (node, *from)));
+                        flows.push((out, (node, *from)));
                     }
                 }
             }
@@ -144,8 +146,12 @@ impl<'a> Plain<'a> {
             last,
         };
         summaries.solve();
-        let count = whole.first_detail.last().copied().unwrap_or(0) as usize;
-        let number = |(node, own): Value| whole.first_detail[node as usize] + own;
+        let mut first = vec![0];
+        for detail in &details {
+            first.push(first[first.len() - 1] + detail.kept.len() as u32);
+        }
+        let count = first[details.len()] as usize;
+        let number = |(node, own): Value| first[node as usize] + own;
         let made = |each: &dyn Fn(&mut Visit<'_>)| rows_by(count, each).unwrap();
         let along = made(&|visit| {
             for node in nodes.clone() {
@@ -165,10 +171,10 @@ impl<'a> Plain<'a> {
                 }
                 for site in &details[node as usize].values.sites {
                     let callee = &whole.values[site.callee as usize];
-                    for (output, out) in (0..callee.outputs).zip(&site.outs) {
+                    for (output, out) in (0..callee.outputs).zip(site.outs()) {
                         visit(
                             number((site.callee, callee.output(output))),
-                            number((node, *out)),
+                            number((node, out)),
                         );
                     }
                 }
@@ -176,9 +182,10 @@ impl<'a> Plain<'a> {
         });
         let down = made(&|visit| {
             for node in nodes.clone() {
-                for site in &details[node as usize].values.sites {
+                let values = &details[node as usize].values;
+                for site in &values.sites {
                     let callee = &whole.values[site.callee as usize];
-                    for (input, from) in (0..callee.inputs).zip(&site.ins) {
+                    for (input, from) in (0..callee.inputs).zip(values.ins(site)) {
                         if *from != NONE {
                             visit(
                                 number((node, *from)),
@@ -201,6 +208,7 @@ impl<'a> Plain<'a> {
         Self {
             ends: &session.ends,
             details,
+            first,
             along,
             up,
             down,
@@ -208,14 +216,16 @@ impl<'a> Plain<'a> {
     }
 
     fn number(&self, (node, own): Value) -> u32 {
-        self.ends.whole.first_detail[node as usize] + own
+        self.first[node as usize] + own
     }
 
     /// The value that an argument is.
     fn argument(&self, argument: &Argument) -> Option<Value> {
         let (node, at) = self.ends.sites[argument.site as usize];
-        let site = &self.details[node as usize].values.sites[at as usize];
-        let own = site.ins.get(argument.input as usize).copied();
+        let own = self.details[node as usize]
+            .ins(at)
+            .get(argument.input as usize)
+            .copied();
         own.filter(|own| *own != NONE).map(|own| (node, own))
     }
 
@@ -235,17 +245,23 @@ impl<'a> Plain<'a> {
             .collect()
     }
 
-    /// The values that flows lead to from these, by the fewest flows to each; [`NONE`] for others.
+    /// The values that flows lead to from these, by the fewest flows across functions to each;
+    /// [`NONE`] for others.
     fn distances(&self, across: &Rows, from: Vec<u32>) -> Vec<u32> {
         let mut distances = vec![NONE; self.along.nodes()];
         from.iter().for_each(|value| distances[*value as usize] = 0);
         let mut open = VecDeque::from(from);
         while let Some(value) = open.pop_front() {
-            let next = distances[value as usize] + 1;
-            let rows = [&self.along, across];
-            for to in rows.iter().flat_map(|rows| rows.row(value as usize)) {
-                if distances[*to as usize] == NONE {
-                    distances[*to as usize] = next;
+            let distance = distances[value as usize];
+            for to in self.along.row(value as usize) {
+                if distances[*to as usize] > distance {
+                    distances[*to as usize] = distance;
+                    open.push_front(*to);
+                }
+            }
+            for to in across.row(value as usize) {
+                if distances[*to as usize] > distance + 1 {
+                    distances[*to as usize] = distance + 1;
                     open.push_back(*to);
                 }
             }
@@ -271,10 +287,11 @@ impl<'a> Plain<'a> {
         arguments.iter().filter(leaks).copied().collect()
     }
 
-    /// Why a way to an argument is none, or none of the shortest: each step of it has to be a flow,
-    /// those of the first part up to callers, those of the second down into callees.
+    /// Why a way from a source to an argument is none, or none of the shortest: each step of it has to
+    /// be a flow, those of the first part up to callers, those of the second down into callees.
     fn fault(
         &self,
+        source: &Spec,
         [risen, reached]: &[Vec<u32>; 2],
         argument: &Argument,
         way: &[(Value, Part)],
@@ -284,24 +301,25 @@ impl<'a> Plain<'a> {
         else {
             return Some("there is no way".to_owned());
         };
-        if risen[self.number(*first) as usize] != 0 {
+        if !self.seeds(source).contains(&self.number(*first)) {
             return Some(format!("it begins at {first:?}"));
         }
         if *last != value {
             return Some(format!("it ends at {last:?} instead of {value:?}"));
         }
+        let mut across = [0; 2];
         let fault = way.windows(2).find(|pair| {
             let [(from, before), (to, part)] = pair else {
                 return false;
             };
-            let across = match part {
-                Part::Up => &self.up,
-                Part::Down => &self.down,
+            let (count, rows) = match part {
+                Part::Up => (&mut across[0], &self.up),
+                Part::Down => (&mut across[1], &self.down),
             };
             let (from, to) = (self.number(*from), self.number(*to));
-            let is_flow = [&self.along, across]
-                .iter()
-                .any(|rows| rows.row(from as usize).contains(&to));
+            let is_along = self.along.row(from as usize).contains(&to);
+            *count += u32::from(!is_along);
+            let is_flow = is_along || rows.row(from as usize).contains(&to);
             !is_flow || (*before == Part::Down && *part == Part::Up)
         });
         if let Some(pair) = fault {
@@ -309,9 +327,8 @@ impl<'a> Plain<'a> {
         }
         let ups = way.iter().filter(|(_, part)| *part == Part::Up).count();
         let turn = risen[self.number(way[ups - 1].0) as usize];
-        let lengths = (ups as u32 - 1, (way.len() - ups) as u32);
-        let least = (turn, reached[self.number(value) as usize]);
-        (lengths != least).then(|| format!("{lengths:?} flows instead of {least:?}"))
+        let least = [turn, reached[self.number(value) as usize]];
+        (across != least).then(|| format!("{across:?} flows across functions instead of {least:?}"))
     }
 }
 
@@ -493,8 +510,12 @@ mod tests {
                 let reached = shared.reached(source);
                 let leaks = shared.leaks(&reached[1], &arguments);
                 for leak in &leaks {
-                    let way = session.way(source, |way| way.values(leak.site, leak.input)).unwrap();
-                    let fault = shared.fault(&reached, leak, &way);
+                    let way = session.follow(source, |reach| {
+                        reach.complete(session.flows().unwrap(), None);
+                        let details = &mut Details::default();
+                        session.way((0, source), reach, details).values(leak.site, leak.input)
+                    });
+                    let fault = shared.fault(source, &reached, leak, &way.unwrap());
                     prop_assert_eq!(fault, None, "{} to {:?} of {}", source, leak, &text);
                     let (place, what) = session.ends.described(leak);
                     expected.insert(format!("{place}: data from {source} reaches {what}"));

@@ -126,28 +126,29 @@ impl Hubs {
     }
 }
 
-/// Values that a source reaches, for the search of a way.
+/// Values that sources reach which were followed together, by their numbers.
 pub(super) trait Reached {
-    /// Whether data of the source begins at a value.
-    fn is_seed(&self, value: u32) -> bool;
-    /// Whether data comes to a value without going down into a callee.
-    fn has_risen(&self, value: u32) -> bool;
-    /// Whether data comes to a value.
-    fn has(&self, value: u32) -> bool;
+    /// Values where data of a source begins, sorted.
+    fn seeds(&self, source: u32) -> &[u32];
+    /// Whether data of a source comes to a value without going down into a callee.
+    fn has_risen(&self, source: u32, value: u32) -> bool;
+    /// The sources whose data comes to a value, as bits; by its function and number there, too.
+    fn sources(&self, value: u32, place: (u32, u32)) -> u64;
 }
 
+/// One source.
 impl Reached for Reach {
-    fn is_seed(&self, value: u32) -> bool {
-        self.seeds.binary_search(&value).is_ok()
+    fn seeds(&self, _: u32) -> &[u32] {
+        &self.seeds
     }
 
-    fn has_risen(&self, value: u32) -> bool {
+    fn has_risen(&self, _: u32, value: u32) -> bool {
         let rose = self.rose.as_ref();
         self.marks.has(value, RISEN) || rose.is_some_and(|hub| hub.after.has(value, RISEN))
     }
 
-    fn has(&self, value: u32) -> bool {
-        self.marks.has(value, FALLEN) || self.is_after_hub(value)
+    fn sources(&self, value: u32, _: (u32, u32)) -> u64 {
+        u64::from(self.has(value))
     }
 }
 
@@ -198,6 +199,11 @@ impl Reach {
     /// Whether all is found.
     pub(super) fn is_complete(&self) -> bool {
         self.rising.is_empty() && self.falling.is_empty() && self.turned == usize::MAX
+    }
+
+    /// Whether data comes to a value.
+    fn has(&self, value: u32) -> bool {
+        self.marks.has(value, FALLEN) || self.is_after_hub(value)
     }
 
     fn is_after_hub(&self, value: u32) -> bool {

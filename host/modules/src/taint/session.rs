@@ -4,15 +4,16 @@ use super::ends::{Argument, Ends};
 use super::flow::Flows;
 use super::reach::{Hubs, Reach, Reached};
 use super::spec::Spec;
-use super::summary::{callees_first, summaries};
+use super::summary::{Summaries, callees_first, summaries};
 use super::wide::{SOURCES_MOST, Wide};
 use super::witness::{Details, Way};
 use crate::calls::Calls;
 use crate::error::ModuleError;
-use crate::finding::{Finding, FindingKind, Step};
-use crate::flow::{Limits, On, SolveStats};
+use crate::finding::{Finding, FindingKind};
+use crate::flow::{Limits, On, SolveStats, bits};
 use crate::model::Program;
 use crate::names::Names;
+use crate::order::Rows;
 use hashbrown::HashMap;
 use seawall::units::elapsed_ns;
 use std::borrow::Cow;
@@ -35,8 +36,8 @@ pub struct TaintQuestion<'q> {
     pub sinks: &'q [Spec],
     /// Most findings. With 0 the answer is whether there is one, and the first one ends the search.
     pub limit: usize,
-    /// Number of the findings, the first ones, that have a way from the source to the sink. Costs two
-    /// searches each.
+    /// Number of the findings, the first ones, that have a way from the source to the sink, each of
+    /// which costs searches.
     pub ways: usize,
 }
 
@@ -78,16 +79,14 @@ pub struct TaintSession<'a> {
     /// Laid out for a program that stays, or when a search needs them.
     flows: OnceLock<Flows>,
     /// Functions, callees before their callers.
-    order: Vec<u32>,
+    order: Rows,
     /// Inputs that values depend on.
-    words: Vec<u64>,
+    summaries: Summaries,
     details: Mutex<Details>,
     kept: Mutex<Kept>,
     /// Values that searches took before they shared hubs.
     taken: AtomicU64,
     hubs: OnceLock<Option<Hubs>>,
-    /// Work of the summaries.
-    pub summaries: SolveStats,
 }
 
 /// Searches that are kept, the most recent ones.
@@ -123,11 +122,8 @@ impl<'a> TaintSession<'a> {
         calls: Cow<'a, Calls>,
         on: On,
     ) -> Result<Self, ModuleError> {
-        let mut session = Self::over(program, calls, on.limits)?;
+        let session = Self::over(program, calls, on.limits)?;
         session.flows()?;
-        for values in &mut session.ends.whole.values {
-            (values.edges, values.results) = Default::default();
-        }
         Ok(session)
     }
 
@@ -138,27 +134,26 @@ impl<'a> TaintSession<'a> {
         limits: Limits,
     ) -> Result<Self, ModuleError> {
         let ends = Ends::of(program, calls, limits)?;
-        let order = callees_first(&ends.whole);
-        let found = summaries(&ends.whole, &order, limits)?;
+        let order = callees_first(&ends.whole.calls);
+        let summaries = summaries(&ends.whole, &order, limits)?;
         Ok(Self {
             ends,
             flows: OnceLock::new(),
             order,
-            words: found.words,
+            summaries,
             details: Mutex::default(),
             kept: Mutex::default(),
             taken: AtomicU64::new(0),
             hubs: OnceLock::new(),
-            summaries: found.stats,
         })
     }
 
     /// The flows between values.
-    fn flows(&self) -> Result<&Flows, ModuleError> {
+    pub(super) fn flows(&self) -> Result<&Flows, ModuleError> {
         if let Some(flows) = self.flows.get() {
             return Ok(flows);
         }
-        let flows = Flows::of(&self.ends.whole, &self.words)?;
+        let flows = Flows::of(&self.ends.whole, &self.summaries.words)?;
         Ok(self.flows.get_or_init(|| flows))
     }
 
@@ -184,6 +179,12 @@ impl<'a> TaintSession<'a> {
     #[must_use]
     pub fn values(&self) -> usize {
         self.ends.whole.len()
+    }
+
+    /// Work of the summaries.
+    #[must_use]
+    pub const fn summaries(&self) -> SolveStats {
+        self.summaries.stats
     }
 
     /// Number of calls.
@@ -231,7 +232,6 @@ impl<'a> TaintSession<'a> {
         };
         let mut answer = match question.limit {
             0 => self.whether(question.sources, &arguments, &mut work)?,
-            _ if self.flows.get().is_none() => self.at_once(question, &arguments, &mut work)?,
             _ => self.findings(question, &arguments, &mut work)?,
         };
         work.ns = elapsed_ns(clock);
@@ -266,105 +266,73 @@ impl<'a> TaintSession<'a> {
         })
     }
 
+    /// All findings, the first ones with their ways. Sources are followed many at a time, by words of
+    /// all values, unless flows are laid out.
     fn findings(
         &self,
         question: &TaintQuestion<'_>,
         arguments: &[Argument],
         work: &mut TaintWork,
     ) -> Result<TaintAnswer, ModuleError> {
-        let mut pairs: Vec<(Argument, u32)> = Vec::new();
-        let flows = self.flows()?;
-        let hubs = self.hubs(flows, self.predicted(question.sources));
-        for (number, source) in (0..).zip(question.sources) {
-            let taken = self.follow(source, |reach| {
-                let taken = reach.complete(flows, hubs);
-                let reached = arguments.iter().filter(|one| reach.has(one.value));
-                pairs.extend(reached.map(|argument| (*argument, number)));
-                taken
-            });
-            self.add(taken?, work);
-        }
-        pairs.sort_unstable();
-        let witness = |number: usize, argument: Argument| {
-            let source = &question.sources[number];
-            self.way(source, |way| {
-                way.steps(&argument, &self.ends.described(&argument).0)
-            })
-        };
-        self.answer(question, &pairs, witness, work)
-    }
-
-    /// Answers a question for up to 64 sources at a time, by words of all values.
-    fn at_once(
-        &self,
-        question: &TaintQuestion<'_>,
-        arguments: &[Argument],
-        work: &mut TaintWork,
-    ) -> Result<TaintAnswer, ModuleError> {
-        let mut pairs: Vec<(Argument, u32)> = Vec::new();
+        let flows = self.flows.get();
+        let width = flows.map_or(SOURCES_MOST, |_| 1);
+        let hubs = flows.and_then(|flows| self.hubs(flows, self.predicted(question.sources)));
+        let chunks: Vec<&[Spec]> = question.sources.chunks(width).collect();
         let mut last = None;
-        for (chunk, sources) in question.sources.chunks(SOURCES_MOST).enumerate() {
-            let wide = self.wide(sources, work)?;
-            let first = (chunk * SOURCES_MOST) as u32;
-            for argument in arguments {
-                let sources = wide.sources(argument.value);
-                pairs.extend(sources.map(|source| (*argument, first + source)));
-            }
-            last = Some((chunk, wide));
+        let mut follow =
+            |chunk: usize, work: &mut TaintWork, each: &mut dyn FnMut(&dyn Reached)| {
+                let sources = chunks[chunk];
+                if let (Some(flows), [source]) = (flows, sources) {
+                    let taken = self.follow(source, |reach| {
+                        let taken = reach.complete(flows, hubs);
+                        each(reach);
+                        taken
+                    });
+                    self.add(taken?, work);
+                    return Ok(());
+                }
+                let wide = match last.take() {
+                    Some((of, wide)) if of == chunk => wide,
+                    _ => self.wide(sources, work)?,
+                };
+                each(&wide);
+                last = Some((chunk, wide));
+                Ok::<(), ModuleError>(())
+            };
+        let mut pairs: Vec<(Argument, u32)> = Vec::new();
+        for chunk in 0..chunks.len() {
+            let first = (chunk * width) as u32;
+            follow(chunk, work, &mut |reached| {
+                for argument in arguments {
+                    let place = self.ends.whole.owner(argument.value);
+                    let sources = bits(reached.sources(argument.value, place));
+                    pairs.extend(sources.map(|source| (*argument, first + source)));
+                }
+            })?;
         }
         pairs.sort_unstable();
-        let witness = |number: usize, argument: Argument| {
-            let chunk = number / SOURCES_MOST;
-            if last.as_ref().is_none_or(|(of, _)| *of != chunk) {
-                let sources = question.sources.chunks(SOURCES_MOST).nth(chunk);
-                last = Some((
-                    chunk,
-                    self.wide(sources.unwrap_or_default(), &mut TaintWork::default())?,
-                ));
-            }
-            let one = last
-                .as_mut()
-                .map(|(_, wide)| wide.one(number % SOURCES_MOST));
-            Ok(one.map_or_else(Vec::new, |one| {
-                let mut details = lock(&self.details);
-                let mut way = self.way_of(&question.sources[number], &one, &mut details);
-                way.steps(&argument, &self.ends.described(&argument).0)
-            }))
-        };
-        self.answer(question, &pairs, witness, work)
-    }
-
-    /// Follows sources, all at once.
-    fn wide(&self, sources: &[Spec], work: &mut TaintWork) -> Result<Wide<'_>, ModuleError> {
-        let seeds = sources.iter().map(|source| self.ends.seeds(source));
-        let seeds = seeds.collect::<Result<Vec<_>, _>>()?;
-        work.followed += seeds.iter().filter(|seeds| !seeds.is_empty()).count();
-        let wide = Wide::of(&self.ends.whole, &self.order, &self.words, seeds);
-        work.values += wide.taken();
-        Ok(wide)
-    }
-
-    /// The answer of all pairs of an argument and the number of a source.
-    fn answer(
-        &self,
-        question: &TaintQuestion<'_>,
-        pairs: &[(Argument, u32)],
-        mut witness: impl FnMut(usize, Argument) -> Result<Vec<Step>, ModuleError>,
-        work: &TaintWork,
-    ) -> Result<TaintAnswer, ModuleError> {
-        let mut findings = Vec::with_capacity(pairs.len().min(question.limit));
-        for (at, (argument, number)) in pairs.iter().take(question.limit).enumerate() {
+        let finding = |(argument, number): &(Argument, u32)| {
             let (place, what) = self.ends.described(argument);
             let source = &question.sources[*number as usize];
-            findings.push(Finding {
-                kind: FindingKind::Taint,
-                place,
-                message: format!("data from {source} reaches {what}"),
-                witness: match at < question.ways {
-                    true => witness(*number as usize, *argument)?,
-                    false => Vec::new(),
-                },
-            });
+            let message = format!("data from {source} reaches {what}");
+            Finding::new(FindingKind::Taint, place, message)
+        };
+        let mut findings: Vec<Finding> = pairs.iter().take(question.limit).map(finding).collect();
+        for chunk in (0..chunks.len()).rev() {
+            let shown = findings.iter_mut().zip(&pairs).take(question.ways);
+            let shown = shown.filter(|(_, (_, number))| *number as usize / width == chunk);
+            let mut shown: Vec<_> = shown.collect();
+            if shown.is_empty() {
+                continue;
+            }
+            let mut details = lock(&self.details);
+            follow(chunk, &mut TaintWork::default(), &mut |reached| {
+                for (finding, (argument, number)) in &mut shown {
+                    let source = (number % width as u32, &question.sources[*number as usize]);
+                    let mut way = self.way(source, reached, &mut details);
+                    finding.witness = way.steps(argument, &finding.place);
+                }
+            })?;
         }
         Ok(TaintAnswer {
             is_reached: !pairs.is_empty(),
@@ -372,6 +340,16 @@ impl<'a> TaintSession<'a> {
             findings,
             work: *work,
         })
+    }
+
+    /// Follows sources, all at once.
+    fn wide(&self, sources: &[Spec], work: &mut TaintWork) -> Result<Wide<'_>, ModuleError> {
+        let seeds = sources.iter().map(|source| self.ends.seeds(source));
+        let seeds = seeds.collect::<Result<Vec<_>, _>>()?;
+        work.followed += seeds.iter().filter(|seeds| !seeds.is_empty()).count();
+        let wide = Wide::of(&self.ends.whole, &self.order, &self.summaries, seeds);
+        work.values += wide.taken;
+        Ok(wide)
     }
 
     /// The hubs, once searches, with this many more, take longer than to find them.
@@ -394,30 +372,18 @@ impl<'a> TaintSession<'a> {
         work.values += taken;
     }
 
-    /// Searches a way from a source.
-    pub(super) fn way<T>(
-        &self,
-        source: &Spec,
-        search: impl FnOnce(&mut Way<'_>) -> T,
-    ) -> Result<T, ModuleError> {
-        let flows = self.flows()?;
-        self.follow(source, |reach| {
-            // It may have been given up for others in the meantime.
-            reach.complete(flows, self.hubs(flows, 1));
-            search(&mut self.way_of(source, reach, &mut lock(&self.details)))
-        })
-    }
-
-    fn way_of<'w>(
+    /// Searches for ways from a source, by its number among those that were followed.
+    pub(super) fn way<'w>(
         &'w self,
-        source: &'w Spec,
+        (number, source): (u32, &'w Spec),
         reach: &'w dyn Reached,
         details: &'w mut Details,
     ) -> Way<'w> {
         Way {
             ends: &self.ends,
-            summaries: &self.words,
+            summaries: &self.summaries.words,
             reach,
+            number,
             source,
             details,
         }

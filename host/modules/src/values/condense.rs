@@ -7,18 +7,27 @@
 //! gets there from elsewhere.
 
 use super::function::{CallResult, NONE, Site, Values};
-use crate::order::{Rows, rows};
+use crate::order::{Components, Rows};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
-/// A function while it is condensed.
-struct Condenser<'a> {
-    values: &'a Values,
+/// The call of a value that a load makes.
+const LOAD: u32 = NONE - 1;
+
+/// Condenses one function after another, and keeps its memory for the next one.
+#[derive(Default)]
+pub(super) struct Condenser {
     /// Values that each one depends on.
-    before: &'a Rows,
-    is_load: Vec<bool>,
-    /// The call that makes each value and the number of the value there; [`NONE`] without one.
-    made_by: Vec<[u32; 2]>,
+    before: Rows,
+    components: Components,
+    of: Condensing,
+}
+
+/// A function while it is condensed.
+#[derive(Default)]
+struct Condensing {
+    /// The call that makes each value, or [`LOAD`]; [`NONE`] for others.
+    made_by: Vec<u32>,
     /// New number of each value; [`NONE`] where no data gets.
     kept: Vec<u32>,
     /// New values by what they depend on.
@@ -29,6 +38,8 @@ struct Condenser<'a> {
     /// Dependencies of outputs.
     of_outputs: Vec<(u32, u32)>,
     made: Values,
+    /// Number of new values.
+    count: u32,
 }
 
 /// A new value that is the only one of its kind that depends on the same.
@@ -39,82 +50,80 @@ struct Known {
     edge: u32,
 }
 
-/// The values that matter of a function whose data is followed, and the one that stands for each;
-/// [`NONE`] where no data gets.
-pub(super) fn condensed(values: &Values) -> (Values, Vec<u32>) {
-    let count = values.ops.len();
-    let interface = (values.inputs + values.outputs) as usize;
-    let turned = values.edges.iter().map(|(from, to)| (*to, *from));
-    let before = rows(count, turned);
-    let mut is_load = vec![false; count];
-    for load in &values.loads {
-        is_load[*load as usize] = true;
+impl Condenser {
+    /// The values that matter of a function whose data is followed, and their number.
+    pub(super) fn condense(&mut self, values: &Values) -> (&Values, u32) {
+        let turned = values.edges.iter().map(|(from, to)| (*to, *from));
+        self.before.fill(values.ops.len(), turned);
+        self.of.begin(values);
+        let interface = values.inputs + values.outputs;
+        let taken = values.args.iter().copied().filter(|value| *value != NONE);
+        // In the order of calls, so that most results of calls come after their arguments.
+        let roots = taken.chain(values.inputs..interface);
+        let (before, of) = (&self.before, &mut self.of);
+        before.each_component(roots, &mut self.components, |members| {
+            of.close(values, before, members);
+        });
+        of.end(values);
+        (&of.made, of.count)
     }
-    let mut made_by = vec![[NONE; 2]; count];
-    for (site, one) in (0..).zip(&values.sites) {
-        for (number, out) in (0..).zip(&one.outs) {
-            made_by[*out as usize] = [site, number];
-        }
+
+    /// The value that stands for each one of the last function; [`NONE`] where no data gets.
+    pub(super) fn kept(&self) -> &[u32] {
+        &self.of.kept
     }
-    let mut condenser = Condenser {
-        values,
-        before: &before,
-        is_load,
-        made_by,
-        kept: vec![NONE; count],
-        known: HashTable::new(),
-        hasher: DefaultHashBuilder::default(),
-        depends: Vec::new(),
-        of_outputs: Vec::new(),
-        made: Values {
-            inputs: values.inputs,
-            outputs: values.outputs,
-            ops: values.ops[..interface].to_vec(),
-            ..Values::default()
-        },
-    };
-    for value in 0..interface as u32 {
-        condenser.kept[value as usize] = value;
-    }
-    let taken = values.sites.iter().flat_map(|site| &site.ins).copied();
-    let taken = taken.filter(|value| *value != NONE);
-    // In the order of calls, so that most results of calls come after their arguments.
-    let roots = taken.chain(values.inputs..interface as u32);
-    before.each_component(roots, &mut |members| condenser.close(members));
-    let Condenser {
-        kept,
-        mut made,
-        of_outputs,
-        ..
-    } = condenser;
-    made.edges.extend(of_outputs);
-    let new = |value: &u32| kept.get(*value as usize).copied().unwrap_or(NONE);
-    let sites = values.sites.iter().map(|site| Site {
-        ins: site.ins.iter().map(new).collect(),
-        outs: site.outs.iter().map(new).collect(),
-        ..*site
-    });
-    made.sites = sites.collect();
-    (made, kept)
 }
 
-impl Condenser<'_> {
+impl Condensing {
+    fn begin(&mut self, values: &Values) {
+        let count = values.ops.len();
+        let interface = values.inputs + values.outputs;
+        self.made_by.clear();
+        self.made_by.resize(count, NONE);
+        for load in &values.loads {
+            self.made_by[*load as usize] = LOAD;
+        }
+        for (number, site) in (0..).zip(&values.sites) {
+            let outs = site.outs();
+            self.made_by[outs.start as usize..outs.end as usize].fill(number);
+        }
+        self.kept.clear();
+        self.kept.extend(0..interface);
+        self.kept.resize(count, NONE);
+        self.known.clear();
+        self.of_outputs.clear();
+        self.made.clear();
+        let made = &mut self.made;
+        (made.inputs, made.outputs) = (values.inputs, values.outputs);
+        self.count = interface;
+    }
+
+    fn end(&mut self, values: &Values) {
+        let made = &mut self.made;
+        made.edges.extend(&self.of_outputs);
+        made.sites
+            .extend(values.sites.iter().copied().map(Site::condensed));
+        let new = |value: &u32| self.kept.get(*value as usize).copied().unwrap_or(NONE);
+        made.args.extend(values.args.iter().map(new));
+    }
+
     /// Numbers values that depend on each other, after all others that they depend on.
-    fn close(&mut self, members: &[u32]) {
-        let (first, values) = (members[0], self.values);
-        if first < values.inputs {
+    fn close(&mut self, values: &Values, before: &Rows, members: &[u32]) {
+        if members[0] < values.inputs {
             return;
         }
         let mut depends = std::mem::take(&mut self.depends);
         depends.clear();
         let before = members
             .iter()
-            .flat_map(|member| self.before.row(*member as usize))
+            .flat_map(|member| before.row(*member as usize))
             .map(|before| self.kept[*before as usize]);
         depends.extend(before.filter(|before| *before != NONE));
-        depends.sort_unstable();
-        depends.dedup();
-        let kept = self.replace(members, &depends);
+        if depends.len() > 1 {
+            depends.sort_unstable();
+            depends.dedup();
+        }
+        let kept = self.replace(values, members, &depends);
         for member in members {
             self.kept[*member as usize] = kept;
         }
@@ -122,30 +131,28 @@ impl Condenser<'_> {
     }
 
     /// The new value for some that depend on these.
-    fn replace(&mut self, members: &[u32], depends: &[u32]) -> u32 {
-        let (first, values) = (members[0], self.values);
+    fn replace(&mut self, values: &Values, members: &[u32], depends: &[u32]) -> u32 {
+        let first = members[0];
         if first < values.inputs + values.outputs {
             let flows = depends.iter().map(|from| (*from, first));
             self.of_outputs.extend(flows);
             return first;
         }
-        let load = members.iter().find(|one| self.is_load[**one as usize]);
-        let is_own = load.is_some() || self.made_by[first as usize][0] != NONE;
+        let is_load = members
+            .iter()
+            .any(|one| self.made_by[*one as usize] == LOAD);
+        let is_own = is_load || self.made_by[first as usize] != NONE;
         match depends {
             [] if !is_own => NONE,
             [one] if !is_own => *one,
-            _ => {
-                let is_named = |one: &&u32| values.ops[**one as usize] != NONE;
-                let named = load.or_else(|| members.iter().find(is_named));
-                self.value(*named.unwrap_or(&first), depends, load.is_some())
-            }
+            _ => self.value(values, first, depends, is_load),
         }
     }
 
-    /// The new value that depends on these, made by the operation of an old one.
-    fn value(&mut self, old: u32, depends: &[u32], is_load: bool) -> u32 {
+    /// The new value that depends on these, for an old one.
+    fn value(&mut self, values: &Values, old: u32, depends: &[u32], is_load: bool) -> u32 {
         let Self { made, known, .. } = self;
-        let next = made.ops.len() as u32;
+        let next = self.count;
         // Results of calls depend on what the summaries of callees say.
         if is_load || !depends.is_empty() {
             let hash = self.hasher.hash_one((depends, is_load));
@@ -165,15 +172,14 @@ impl Condenser<'_> {
             };
             known.insert_unique(hash, one, |one| one.hash);
         }
-        let [site, number] = self.made_by[old as usize];
-        if site != NONE {
+        if let Some(site) = values.sites.get(self.made_by[old as usize] as usize) {
             made.results.push(CallResult {
                 value: next,
-                site,
-                number,
+                site: self.made_by[old as usize],
+                number: old - site.outs().start,
             });
         }
-        made.ops.push(self.values.ops[old as usize]);
+        self.count += 1;
         made.edges.extend(depends.iter().map(|from| (*from, next)));
         if is_load {
             made.loads.push(next);

@@ -77,18 +77,36 @@ impl Shape {
 }
 
 /// A call: the values that it takes and makes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Site {
     /// Number of the operation.
     pub(crate) op: u32,
     /// The callee, a node of the call graph.
     pub(crate) callee: u32,
-    /// Arguments, globals, memory; [`NONE`] for a value that is not followed.
-    pub(crate) ins: Vec<u32>,
-    /// Results, globals, memory; [`NONE`] for a value that nothing uses.
-    pub(crate) outs: Vec<u32>,
     /// The value that chooses the function; [`NONE`] if none does, or if it is not followed.
     pub(crate) chosen_by: u32,
+    /// The first of its arguments, and the one after the last, among those of its function.
+    ins: [u32; 2],
+    /// The first value that it makes, and the one after the last; none of condensed values.
+    outs: [u32; 2],
+}
+
+impl Site {
+    /// The values that it makes: results, globals, memory.
+    pub(crate) fn outs(&self) -> Range<u32> {
+        self.outs[0]..self.outs[1]
+    }
+
+    /// Number of the values that it takes and makes.
+    pub(crate) const fn across(&self) -> u32 {
+        self.ins[1] - self.ins[0] + self.outs[1] - self.outs[0]
+    }
+
+    /// The same call of a function whose values were condensed.
+    pub(super) const fn condensed(mut self) -> Self {
+        self.outs = [0; 2];
+        self
+    }
 }
 
 /// A value that a call makes.
@@ -108,7 +126,8 @@ pub(crate) struct Values {
     pub(crate) inputs: u32,
     /// Number of outputs: results, globals, memory.
     pub(crate) outputs: u32,
-    /// The operation that makes each value; [`NONE`] for inputs, outputs and joins.
+    /// The operation that makes each value; [`NONE`] for inputs, outputs and joins. None of condensed
+    /// values.
     pub(crate) ops: Vec<u32>,
     /// Dependencies: (value, the value that depends on it). Of condensed values, those of outputs
     /// come last, and others in the order of the values that depend.
@@ -117,6 +136,8 @@ pub(crate) struct Values {
     pub(crate) results: Vec<CallResult>,
     /// The calls.
     pub(crate) sites: Vec<Site>,
+    /// Arguments of all calls.
+    pub(crate) args: Vec<u32>,
     /// Values of loads.
     pub(crate) loads: Vec<u32>,
     /// Values that are known, or of which nothing is.
@@ -127,14 +148,28 @@ pub(crate) struct Values {
 
 impl Values {
     pub(crate) fn interface(function: &Function, shape: Shape) -> Self {
-        let inputs = function.parameters + shape.shared();
-        let outputs = function.results + shape.shared();
-        Self {
-            inputs,
-            outputs,
-            ops: vec![NONE; (inputs + outputs) as usize],
-            ..Self::default()
-        }
+        let mut values = Self::default();
+        values.begin(function, shape);
+        values
+    }
+
+    /// Begins with the interface of a function.
+    fn begin(&mut self, function: &Function, shape: Shape) {
+        self.inputs = function.parameters + shape.shared();
+        self.outputs = function.results + shape.shared();
+        self.ops.resize((self.inputs + self.outputs) as usize, NONE);
+    }
+
+    /// Forgets all but the memory.
+    pub(super) fn clear(&mut self) {
+        self.ops.clear();
+        self.edges.clear();
+        self.results.clear();
+        self.sites.clear();
+        self.args.clear();
+        self.loads.clear();
+        self.known.clear();
+        self.ports.clear();
     }
 
     /// An input.
@@ -147,12 +182,35 @@ impl Values {
         self.inputs + number
     }
 
+    /// What a call takes: arguments, globals, memory; [`NONE`] for a value that is not followed.
+    pub(crate) fn ins(&self, site: &Site) -> &[u32] {
+        &self.args[site.ins[0] as usize..site.ins[1] as usize]
+    }
+
     /// The call that makes a value, and the number of the value there. Calls are in order.
     pub(crate) fn site_of(&self, value: u32) -> Option<(&Site, u32)> {
-        let after = |site: &Site| site.outs.first() <= Some(&value);
-        let site = self.sites[..self.sites.partition_point(after)].last()?;
-        let number = site.outs.binary_search(&value).ok()?;
-        Some((site, number as u32))
+        let after = self.sites.partition_point(|site| site.outs[0] <= value);
+        let site = self.sites[..after].last()?;
+        (value < site.outs[1]).then(|| (site, value - site.outs[0]))
+    }
+
+    /// The values that a condensed one depends on inside of its function.
+    pub(crate) fn before(&self, value: u32) -> impl Iterator<Item = u32> {
+        let interface = self.inputs + self.outputs;
+        let is_before =
+            |(_, to): &(u32, u32)| *to >= interface && (value < interface || *to < value);
+        let from = self.edges.partition_point(is_before);
+        let edges = self.edges[from..].iter();
+        let edges = edges.skip_while(move |(_, to)| *to != value && value < interface);
+        edges
+            .take_while(move |(_, to)| *to == value)
+            .map(|(from, _)| *from)
+    }
+
+    /// The call that makes a condensed value, if one does.
+    pub(crate) fn result(&self, value: u32) -> Option<CallResult> {
+        let at = self.results.binary_search_by_key(&value, |made| made.value);
+        at.ok().map(|at| self.results[at])
     }
 
     fn make(&mut self, op: u32) -> u32 {
@@ -257,11 +315,11 @@ impl Loops {
     }
 }
 
-/// Makes the values of a function.
+/// Makes the values of one function after another, and keeps its memory for the next one.
 pub(crate) struct Maker<'a> {
     function: &'a Function,
     shape: Shape,
-    values: Values,
+    pub(super) values: Values,
     /// Values of locals, then of globals and memory, then of the stack, in the open block.
     now: Vec<u32>,
     /// The same at the starts of blocks that the way led to; those of loops stay.
@@ -280,22 +338,37 @@ pub(crate) struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
+    /// A maker that begins with a function.
     pub(crate) fn new(function: &'a Function, shape: Shape, follow: Follow<'a>) -> Self {
-        let mut maker = Self {
+        Self {
             function,
             shape,
-            values: Values::interface(function, shape),
+            follow,
+            values: Values::default(),
             now: Vec::new(),
             starts: Vec::new(),
             homes: Vec::new(),
             free: Vec::new(),
             operands: Vec::new(),
-            follow,
             objects: HashMap::new(),
             none: NONE,
-        };
-        maker.none = maker.object(Initial::Unknown);
-        maker
+        }
+    }
+
+    /// Goes on with another function.
+    pub(crate) fn next(&mut self, function: &'a Function, shape: Shape, follow: Follow<'a>) {
+        (self.function, self.shape, self.follow) = (function, shape, follow);
+    }
+
+    /// Forgets the values that were made.
+    fn clear(&mut self) {
+        self.values.clear();
+        self.values.begin(self.function, self.shape);
+        self.now.clear();
+        self.free.extend(self.starts.drain(..).flatten());
+        self.homes.clear();
+        self.objects.clear();
+        self.none = self.object(Initial::Unknown);
     }
 
     /// A known value; [`NONE`] where only data is followed.
@@ -313,14 +386,15 @@ impl<'a> Maker<'a> {
         value
     }
 
-    /// The values; `callee` tells what an operation calls, and how many parameters that has. Of loops
+    /// Makes the values; `callee` tells what an operation calls, and how many parameters that has. Of loops
     /// with several entries, every cell has to be `joined` at the start of each loop: `None` if some
     /// were not.
     pub(crate) fn make(
-        mut self,
+        &mut self,
         callee: &dyn Fn(usize) -> Option<(u32, u32)>,
         joined: bool,
-    ) -> Option<Values> {
+    ) -> Option<()> {
+        self.clear();
         let body = &self.function.body;
         let mut loops = Loops::of(body);
         self.starts.resize_with(body.blocks.len(), || None);
@@ -337,7 +411,7 @@ impl<'a> Maker<'a> {
                 }
             }
         }
-        Some(self.values)
+        Some(())
     }
 
     /// Number of locals.
@@ -639,22 +713,27 @@ impl<'a> Maker<'a> {
             _ => (NONE, operands),
         };
         let shared = self.locals()..self.base();
-        let mut ins = Vec::with_capacity(passed.len() + shared.len());
-        ins.extend(passed);
+        let args = &mut self.values.args;
+        let first = args.len();
+        args.extend(passed);
         // Calls of text pass no values.
-        ins.resize(parameters as usize, self.none);
-        ins.extend(&self.now[shared.clone()]);
-        let made = op.pushes() + self.shape.shared();
-        let outs: Vec<u32> = (0..made).map(|_| self.values.make(at as u32)).collect();
-        let (results, changed) = outs.split_at(op.pushes() as usize);
-        self.now.extend(results);
-        self.now[shared].copy_from_slice(changed);
+        args.resize(first + parameters as usize, self.none);
+        args.extend(&self.now[shared.clone()]);
+        let ins = [first as u32, args.len() as u32];
+        let results = self.values.ops.len() as u32;
+        let changed = results + op.pushes();
+        let end = changed + self.shape.shared();
+        self.values.ops.resize(end as usize, at as u32);
+        self.now.extend(results..changed);
+        for (cell, made) in shared.zip(changed..end) {
+            self.now[cell] = made;
+        }
         self.values.sites.push(Site {
             op: at as u32,
             callee,
-            ins,
-            outs,
             chosen_by,
+            ins,
+            outs: [results, end],
         });
     }
 

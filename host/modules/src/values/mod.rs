@@ -10,4 +10,4 @@ mod whole;
 
 pub(crate) use follow::{Port, References};
 pub(crate) use function::{CallResult, NONE, Site, Values};
-pub(crate) use whole::{Detail, Whole, owner};
+pub(crate) use whole::{Detail, Whole};

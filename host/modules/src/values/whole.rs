@@ -1,12 +1,12 @@
 //! The values of all functions in one numbering, and what flows between functions.
 
-use super::condense::condensed;
+use super::condense::Condenser;
 use super::follow::{Follow, References};
-use super::function::{Maker, NONE, Shape, Values};
+use super::function::{Maker, NONE, Shape, Site, Values};
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::Limits;
-use crate::model::Program;
+use crate::model::{Function, Program};
 use crate::order::{Rows, rows};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -20,9 +20,7 @@ pub(crate) struct Whole<'a> {
     pub(crate) values: Vec<Values>,
     /// The first value of each node of the call graph, and the number of all.
     pub(crate) first: Vec<u32>,
-    /// The same, before values were condensed.
-    pub(crate) first_detail: Vec<u32>,
-    /// Numbers of inputs and outputs of each node, which calls look up.
+    /// The first input and the first output of each node, among those of all, and their numbers.
     ends: Vec<[u32; 2]>,
     shapes: Vec<Shape>,
 }
@@ -31,11 +29,11 @@ pub(crate) struct Whole<'a> {
 const MOST: u64 = 1 << 30;
 
 /// The first number of each node, of this many each, and the number of all.
-fn firsts(name: &str, counts: impl Iterator<Item = usize>) -> Result<Vec<u32>, ModuleError> {
+fn firsts(name: &str, counts: impl Iterator<Item = u32>) -> Result<Vec<u32>, ModuleError> {
     let mut firsts = vec![0];
     let mut next = 0_u64;
     for count in counts {
-        next += count as u64;
+        next += u64::from(count);
         if next > MOST {
             return Err(ModuleError::TooLarge {
                 path: name.to_owned(),
@@ -98,16 +96,19 @@ impl<'a> Whole<'a> {
             shapes: &shapes,
             references,
         });
-        let (values, counts): (Vec<Values>, Vec<usize>) = values.into_iter().unzip();
-        let ends = values.iter().map(|one| [one.inputs, one.outputs]).collect();
-        let first = firsts(name, values.iter().map(|one| one.ops.len()))?;
-        let first_detail = firsts(name, counts.into_iter())?;
+        let first = firsts(name, values.iter().map(|(_, count)| *count))?;
+        let values: Vec<Values> = values.into_iter().map(|(values, _)| values).collect();
+        let mut ends = vec![[0; 2]];
+        ends.extend(values.iter().scan([0; 2], |[inputs, outputs], one| {
+            *inputs += one.inputs;
+            *outputs += one.outputs;
+            Some([*inputs, *outputs])
+        }));
         Ok(Self {
             program,
             calls,
             values,
             first,
-            first_detail,
             ends,
             shapes,
         })
@@ -128,16 +129,37 @@ impl<'a> Whole<'a> {
         self.first[node as usize] as usize..self.first[node as usize + 1] as usize
     }
 
-    /// An input of a node of the call graph; `None` beyond the last one.
-    pub(crate) fn input(&self, node: u32, number: u32) -> Option<u32> {
-        let [inputs, _] = self.ends[node as usize];
-        (number < inputs).then(|| self.value(node, number))
+    /// The inputs of a node of the call graph, among those of all.
+    pub(crate) fn inputs(&self, node: u32) -> Range<usize> {
+        self.ends[node as usize][0] as usize..self.ends[node as usize + 1][0] as usize
     }
 
-    /// An output of a node of the call graph.
+    /// The outputs of a node of the call graph, among those of all.
+    pub(crate) fn outputs(&self, node: u32) -> Range<usize> {
+        self.ends[node as usize][1] as usize..self.ends[node as usize + 1][1] as usize
+    }
+
+    /// Numbers of all inputs and of all outputs.
+    pub(crate) fn interface(&self) -> [usize; 2] {
+        let last = self.ends.last().copied().unwrap_or_default();
+        last.map(|count| count as usize)
+    }
+
+    /// Number of the inputs and outputs of a node.
+    pub(crate) fn interface_of(&self, node: u32) -> u32 {
+        (self.inputs(node).len() + self.outputs(node).len()) as u32
+    }
+
+    /// The value of an input of a node of the call graph; `None` beyond the last one.
+    pub(crate) fn input(&self, node: u32, number: u32) -> Option<u32> {
+        let is_one = (number as usize) < self.inputs(node).len();
+        is_one.then(|| self.value(node, number))
+    }
+
+    /// The value of an output of a node of the call graph.
     pub(crate) fn output(&self, node: u32, number: u32) -> Option<u32> {
-        let [inputs, outputs] = self.ends[node as usize];
-        (number < outputs).then(|| self.value(node, inputs + number))
+        let is_one = (number as usize) < self.outputs(node).len();
+        is_one.then(|| self.value(node, self.inputs(node).len() as u32 + number))
     }
 
     /// Number of memory among the inputs of a function, which follows parameters and globals, or
@@ -161,12 +183,20 @@ impl<'a> Whole<'a> {
             shapes: &self.shapes,
             references: None,
         };
-        let mut values = input.values(node as usize);
-        let count = values.ops.len();
-        let kept = match input.is_condensed(node as usize) {
-            true => condensed(&values).1,
-            false => (0..count as u32).collect(),
+        let mut place = Workplace::default();
+        let (mut values, kept) = match input.with_body(node as usize) {
+            Some(function) => {
+                let values = input.make(function, node as usize, &mut place.maker);
+                place.condenser.condense(values);
+                (values.clone(), place.condenser.kept().to_vec())
+            }
+            None => {
+                let values = input.interface(node as usize);
+                let count = values.ops.len() as u32;
+                (values, (0..count).collect())
+            }
         };
+        let count = values.ops.len();
         let before = rows(count, values.edges.iter().map(|(from, to)| (*to, *from)));
         values.edges = Vec::new();
         Detail {
@@ -187,29 +217,25 @@ impl<'a> Whole<'a> {
 
     /// Outputs of targets to outputs of dispatches.
     pub(crate) fn each_dispatch_output(&self, mut visit: impl FnMut(u32, u32)) {
-        for dispatch in self.calls.functions as u32..self.calls.nodes() as u32 {
-            for target in self.calls.callees.row(dispatch as usize) {
-                for number in 0..self.values[dispatch as usize].outputs {
-                    if let (Some(from), Some(to)) =
-                        (self.output(*target, number), self.output(dispatch, number))
-                    {
-                        visit(from, to);
-                    }
-                }
-            }
-        }
+        self.each_dispatch(Self::output, |dispatch, target| visit(target, dispatch));
     }
 
     /// Inputs of dispatches to inputs of targets.
-    pub(crate) fn each_dispatch_input(&self, mut visit: impl FnMut(u32, u32)) {
+    pub(crate) fn each_dispatch_input(&self, visit: impl FnMut(u32, u32)) {
+        self.each_dispatch(Self::input, visit);
+    }
+
+    /// Values at the interfaces of dispatches, with those of their targets.
+    fn each_dispatch(
+        &self,
+        at: impl Fn(&Self, u32, u32) -> Option<u32>,
+        mut visit: impl FnMut(u32, u32),
+    ) {
         for dispatch in self.calls.functions as u32..self.calls.nodes() as u32 {
             for target in self.calls.callees.row(dispatch as usize) {
-                for number in 0..self.values[dispatch as usize].inputs {
-                    if let (Some(from), Some(to)) =
-                        (self.input(dispatch, number), self.input(*target, number))
-                    {
-                        visit(from, to);
-                    }
+                let both = |number| at(self, dispatch, number).zip(at(self, *target, number));
+                for (dispatch, target) in (0..).map_while(both) {
+                    visit(dispatch, target);
                 }
             }
         }
@@ -219,7 +245,7 @@ impl<'a> Whole<'a> {
     pub(crate) fn each_argument(&self, mut visit: impl FnMut(u32, u32, u32)) {
         for (node, values) in (0..).zip(&self.values) {
             for site in &values.sites {
-                for (number, value) in (0..).zip(&site.ins) {
+                for (number, value) in (0..).zip(values.ins(site)) {
                     if *value != NONE {
                         visit(self.value(node, *value), number, site.callee);
                     }
@@ -228,14 +254,14 @@ impl<'a> Whole<'a> {
         }
     }
 
-    /// Results of calls: (callee, number of the output, value).
-    pub(crate) fn each_result(&self, mut visit: impl FnMut(u32, u32, u32)) {
+    /// Results of calls where values are condensed: the output of the callee, the value, and the node
+    /// that calls, with the call.
+    pub(crate) fn each_result(&self, mut visit: impl FnMut(u32, u32, u32, &Site)) {
         for (node, values) in (0..).zip(&self.values) {
-            for site in &values.sites {
-                for (number, value) in (0..).zip(&site.outs) {
-                    if *value != NONE {
-                        visit(site.callee, number, self.value(node, *value));
-                    }
+            for made in &values.results {
+                let site = &values.sites[made.site as usize];
+                if let Some(output) = self.output(site.callee, made.number) {
+                    visit(output, self.value(node, made.value), node, site);
                 }
             }
         }
@@ -251,6 +277,13 @@ pub(crate) struct Detail {
     pub(crate) before: Rows,
 }
 
+impl Detail {
+    /// The arguments of a call.
+    pub(crate) fn ins(&self, site: u32) -> &[u32] {
+        self.values.ins(&self.values.sites[site as usize])
+    }
+}
+
 /// What values are made from.
 #[derive(Clone, Copy)]
 struct Input<'a> {
@@ -261,40 +294,48 @@ struct Input<'a> {
     references: Option<&'a [References<'a>]>,
 }
 
-/// Values of each node of the call graph, and their number before they were condensed.
-fn values(input: Input<'_>) -> Vec<(Values, usize)> {
-    let nodes = (0..input.calls.nodes()).into_par_iter();
-    let of_node = |node: usize| {
-        let values = input.values(node);
-        let count = values.ops.len();
-        match input.is_condensed(node) {
-            true => (condensed(&values).0, count),
-            false => (values, count),
-        }
-    };
-    nodes.map(of_node).collect()
+/// A thread's memory, from one function to the next.
+#[derive(Default)]
+struct Workplace<'a> {
+    maker: Option<Maker<'a>>,
+    condenser: Condenser,
 }
 
-impl Input<'_> {
-    /// Whether only values that matter are kept of a node.
-    fn is_condensed(&self, node: usize) -> bool {
-        let function = self.program.functions.get(node);
-        self.references.is_none() && function.is_some_and(|one| one.import.is_none())
+/// Values of each node of the call graph, and their number.
+fn values(input: Input<'_>) -> Vec<(Values, u32)> {
+    let nodes = (0..input.calls.nodes()).into_par_iter();
+    let made = nodes.map_init(Workplace::default, |place, node| {
+        let Some(function) = input.with_body(node) else {
+            let values = input.interface(node);
+            let count = values.ops.len() as u32;
+            return (values, count);
+        };
+        let values = input.make(function, node, &mut place.maker);
+        let (kept, count) = match input.references {
+            None => place.condenser.condense(values),
+            Some(_) => (values, values.ops.len() as u32),
+        };
+        // A clone has no memory that is left over.
+        (kept.clone(), count)
+    });
+    made.collect()
+}
+
+impl<'a> Input<'a> {
+    /// The function that a node of the call graph is, if it has a body.
+    fn with_body(&self, node: usize) -> Option<&'a Function> {
+        let function = self.program.functions.get(node)?;
+        function.import.is_none().then_some(function)
     }
 
-    /// The values of a node of the call graph.
-    fn values(&self, node: usize) -> Values {
+    /// Makes the values of a function.
+    fn make<'m>(
+        &self,
+        function: &'a Function,
+        node: usize,
+        maker: &'m mut Option<Maker<'a>>,
+    ) -> &'m Values {
         let (program, calls) = (self.program, self.calls);
-        let Some(function) = program.functions.get(node) else {
-            return self.of_dispatch(node);
-        };
-        let shape = self.shapes[function.module as usize];
-        if function.import.is_some() {
-            return match self.references {
-                None => Values::of_import(function, shape),
-                Some(_) => Values::interface(function, shape),
-            };
-        }
         let callee = |op: usize| {
             let callee = calls.callee(program, node, op)?;
             Some((callee, calls.arity(program, callee).0))
@@ -302,12 +343,25 @@ impl Input<'_> {
         let follow = self.references.map_or(Follow::Data, |references| {
             Follow::References(&references[function.module as usize])
         });
-        let made = |joined| Maker::new(function, shape, follow).make(&callee, joined);
-        made(false).or_else(|| made(true)).unwrap_or_default()
+        let shape = self.shapes[function.module as usize];
+        let maker = maker.get_or_insert_with(|| Maker::new(function, shape, follow));
+        maker.next(function, shape, follow);
+        if maker.make(&callee, false).is_none() {
+            maker.make(&callee, true);
+        }
+        &maker.values
     }
 
-    fn of_dispatch(&self, node: usize) -> Values {
+    /// The values of a node of the call graph that has no body.
+    fn interface(&self, node: usize) -> Values {
         let (program, calls) = (self.program, self.calls);
+        if let Some(function) = program.functions.get(node) {
+            let shape = self.shapes[function.module as usize];
+            return match self.references {
+                None => Values::of_import(function, shape),
+                Some(_) => Values::interface(function, shape),
+            };
+        }
         let dispatch = calls.dispatches[node - calls.functions];
         let shape = self.shapes[dispatch.module as usize];
         let arity = calls.arity(program, node as u32);
