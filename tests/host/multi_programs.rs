@@ -10,8 +10,7 @@ use seawall::executor::{Jit, Machine};
 use seawall::graph::{Graph, LoadOptions, load};
 use seawall::multi::{Devices, open_on_ranks, open_session, refusal, refuse_on_ranks};
 use seawall::program::{
-    Edges, EncodedProgram, Join, Kind, Mark, Over, PlanRequest, ProgramBuilder, ProgramError,
-    RegisterId,
+    EncodedProgram, Join, Kind, Mark, Over, PlanRequest, ProgramBuilder, RegisterId,
 };
 use seawall_oracles::harness::run_script;
 use seawall_oracles::shared::{Build, PROGRAMS, labels};
