@@ -195,9 +195,7 @@ fn edge_numbers(graph: &Graph) -> Built {
         let values = program.values("values", kind, edges)?;
         let before = program.per_node("before", Kind::U32)?;
         program.fill("begin", values, 5);
-        program.once(|once| {
-            once.fill("nothing before", before, 0);
-        });
+        program.fill("nothing before", before, 0);
         program.each("number", Over::Nodes, |node| {
             let count = node.gather(direction, Join::Sum, |edge| {
                 let given = edge.neighbour() * 3 + node.index();

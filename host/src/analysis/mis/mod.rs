@@ -144,7 +144,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 }
 
 /// The program that several devices share: each undecided node looks at all of its neighbours in each
-/// round, and no other code decides for it. Work: 2 m for each round.
+/// round, and no other code decides for it. Work: m for each round at most.
 fn build_shared(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
     let states = program.per_node("states", Kind::U32)?;
