@@ -235,8 +235,7 @@ impl SequentialRecord {
                 }
             }
             Algorithm::Scores => 0,
-            Algorithm::Widest | Algorithm::Paths => QUEUE_WORDS,
-            Algorithm::WidePaths => HEAP_WORDS,
+            Algorithm::Widest | Algorithm::Paths | Algorithm::WidePaths => QUEUE_WORDS,
             Algorithm::Levels | Algorithm::Reached => 1,
             Algorithm::SignedPaths => 3,
             // The lightest edge, the tree that it leads to, the tree's node and its number.

@@ -140,6 +140,15 @@ impl Work {
         self.words
     }
 
+    /// The words of both queues, 6 for each node.
+    #[inline(always)]
+    #[must_use]
+    pub fn queues(self) -> Proven {
+        let first = self.layout.queue(0);
+        let words = self.layout.words().saturating_sub(first);
+        self.words.part(first, u32::try_from(words).unwrap_or(0))
+    }
+
     #[inline(always)]
     fn queue(self, parity: u32) -> Queue {
         let nodes = self.layout.nodes;
@@ -241,6 +250,17 @@ impl Work {
         after.store(grid, WORK_NEAREST, u32::MAX);
         if G::WARP == 1 {
             after.store(grid, WORK_AHEAD, 0);
+        }
+    }
+
+    /// Leaves no node to any round from `tag` on, whatever the queues hold. One lane calls this.
+    #[inline(always)]
+    pub fn close<G: Grid>(self, grid: G, tag: u32) {
+        for round in 0..3 {
+            let counters = self.counters(tag.wrapping_add(round));
+            counters.store(grid, WORK_NODES, 0);
+            counters.store(grid, WORK_EDGES, 0);
+            counters.store(grid, WORK_LEAST, u32::MAX);
         }
     }
 

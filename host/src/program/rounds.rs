@@ -11,6 +11,7 @@ use seawall_core::abi::UNREACHED;
 use seawall_core::abi::program::Opcode;
 use seawall_core::abi::rank::TOTALS_WORDS;
 use seawall_core::abi::work::WorkLayout;
+use std::num::NonZeroU32;
 
 /// Operands of the waves of shortest paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +148,7 @@ impl ProgramBuilder {
     /// One round of shortest paths, the body of a fixpoint. The program reads
     /// the weights of the graph.
     pub fn step_paths(&mut self, name: &str, paths: Paths) {
-        self.push_step(name, paths, false);
+        self.push_step(name, paths, (false, 0));
     }
 
     /// Works as [`Self::step_paths`], for a graph each edge of which has a mirror image of the same
@@ -155,10 +156,21 @@ impl ProgramBuilder {
     /// delta grows once as many edges were relaxed as there are. It suits graphs on which a few
     /// rounds relax most edges. On graphs without mirror images distances would be wrong.
     pub fn step_paths_both_ways(&mut self, name: &str, paths: Paths) {
-        self.push_step(name, paths, true);
+        self.push_step(name, paths, (true, 0));
     }
 
-    fn push_step(&mut self, name: &str, paths: Paths, both_ways: bool) {
+    /// Works as either of them. From round `last` on, if there is one, or when edges were relaxed
+    /// too often, one of the threads of a CPU settles the rest in a single round.
+    pub(crate) fn step_paths_until(
+        &mut self,
+        name: &str,
+        paths: Paths,
+        (both_ways, last): (bool, Option<NonZeroU32>),
+    ) {
+        self.push_step(name, paths, (both_ways, last.map_or(0, NonZeroU32::get)));
+    }
+
+    fn push_step(&mut self, name: &str, paths: Paths, (both_ways, last): (bool, u32)) {
         self.needs.weights = Some(paths.lengths.weights());
         let [_, step] = paths.lengths.opcodes();
         let wave = WaveSpec::new(name, step).updating(paths.distances);
@@ -166,7 +178,8 @@ impl ProgramBuilder {
             wave.updating_source(0, paths.work)
                 .with(0, paths.width)
                 .with(1, paths.lengths.shift())
-                .with(2, u32::from(both_ways)),
+                .with(2, u32::from(both_ways))
+                .with(3, last),
         );
     }
 

@@ -211,7 +211,9 @@ opcodes! {
     /// queued in `sources[0]`, or queues the nodes of the next bucket, `parameters[0]` wide. Raises
     /// the fixpoint's flag while nodes are queued or wait. If `parameters[2]` is not 0, each edge
     /// has a mirror image of the same weight, a round may lower distances against the edges, and
-    /// delta is larger once as many edges were relaxed as there are.
+    /// delta is larger once as many edges were relaxed as there are. If `parameters[3]` is not 0,
+    /// one thread of a CPU settles all that is left from that round of the run on, or when edges
+    /// were relaxed too often; distances of two words have no such end.
     StepPaths = 25 => PATHS, Some(&[Nodes(1), WorkWords]), Facts::of(&[To, First], &[To, First])
         .needing(&[(First, Paths)])
         .reading(&[Array::Weights])

@@ -18,6 +18,8 @@ pub(crate) mod lengths;
 pub(crate) mod relax;
 mod pull;
 mod fused_bucket;
+#[cfg(not(target_arch = "nvptx64"))]
+mod rest;
 
 use crate::collectives::context::{Context, ContextRef};
 use crate::machine::Grid;
@@ -121,6 +123,10 @@ fn step<G: Grid, L: Lengths>(
     let grid = context.team.grid;
     let (distances, work) = values_and_work(context, wave, L::WORDS)?;
     let round = work.round(grid, context.tag.now(grid));
+    #[cfg(not(target_arch = "nvptx64"))]
+    if rest::suits(context, lengths, wave) {
+        return rest::settle(cx, lengths, distances, work);
+    }
     if round.nodes != 0 {
         let pulls = pulls(context, wave, round.edges);
         return relax(distances, work.words(), pulls);

@@ -367,7 +367,8 @@ impl<const CORNERS: bool> Count<CORNERS> {
     }
 
     /// [`Self::look_up`] by a one-lane block. A processor mispredicts which of two rows is shorter,
-    /// so the neighbours are picked without a branch first.
+    /// so the neighbours are picked without a branch first. Then the rows of all that were picked
+    /// are fetched together.
     #[inline(always)]
     fn look_up_alone<G: Grid>(&self, grid: G, table: &Table, center: Center) -> u32 {
         let (mut own, mut edge, end) = (0, center.first, center.looks());
@@ -377,22 +378,36 @@ impl<const CORNERS: bool> Count<CORNERS> {
             for at in edge..stop {
                 let node = self.forward.target(grid, at);
                 let len = self.forward.degrees.load_weak(grid, node);
+                self.forward.rows.prefetch_row(grid, node);
                 picked[count % PICKED] = (at, node);
                 count += usize::from(len <= center.longest(at));
             }
+            for (_, node) in picked.into_iter().take(count) {
+                let (first, _) = self.forward.row(grid, node);
+                self.forward.targets.prefetch(grid, first);
+            }
             for (at, node) in picked.into_iter().take(count) {
-                let (first, len) = self.forward.row(grid, node);
-                let mut found = 0;
-                for edge in first..first + len {
-                    let nodes = [self.forward.target(grid, edge)];
-                    let [hit] = table.find::<G, 1, CORNERS>(grid, nodes);
-                    found += u32::from(hit);
-                }
+                let found = self.look_up_row(grid, table, self.forward.row(grid, node));
                 own += self.split(grid, center, at, node, found);
             }
             edge = stop;
         }
         own
+    }
+
+    /// Looks up the `len` entries from `first` on, in a one-lane block, and returns the finds.
+    #[inline(always)]
+    fn look_up_row<G: Grid>(&self, grid: G, table: &Table, (first, len): (u32, u32)) -> u32 {
+        if !CORNERS && table.is_chained() {
+            return table.count(grid, self.forward.targets, (first, len));
+        }
+        let mut found = 0;
+        for edge in first..first + len {
+            let nodes = [self.forward.target(grid, edge)];
+            let [hit] = table.find::<G, 1, CORNERS>(grid, nodes);
+            found += u32::from(hit);
+        }
+        found
     }
 
     /// Looks up a row per lane, `len` edges from `first` on, and returns the finds in this

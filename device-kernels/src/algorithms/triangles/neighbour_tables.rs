@@ -7,6 +7,7 @@
 //! mark. In a table of many slots few entries have one, so a lookup reads one slot.
 
 use super::sieve::{SIEVE_WORDS, Sieve};
+use crate::machine::memory::Proven;
 use crate::machine::shared::HELD_ROWS;
 use crate::machine::{Grid, LANES_MAX, PLACE};
 use crate::operators::deal::NONE;
@@ -246,6 +247,34 @@ impl Table {
         }
     }
 
+    /// Whether entries that others collided with have a mark.
+    #[inline(always)]
+    pub(super) fn is_chained(&self) -> bool {
+        self.mark == CHAINED
+    }
+
+    /// Counts which of the `len` nodes from `first` on are entries of a table with marks, in a
+    /// one-lane block: nearly all are told by a single slot. A function of its own has all registers
+    /// for its loop.
+    #[inline(never)]
+    pub(super) fn count<G: Grid>(&self, grid: G, nodes: Proven, (first, len): (u32, u32)) -> u32 {
+        let table = *self;
+        let mut found = 0;
+        for at in first..first + len {
+            let node = nodes.load_weak(grid, at);
+            // SAFETY: as in `clear`.
+            let word = unsafe { grid.place_load(table.entry(table.first(node))) };
+            // Words with a mark, without the one that is a free slot.
+            let goes_on = word ^ CHAINED < NONE ^ CHAINED;
+            found += u32::from(word == node);
+            if goes_on {
+                let [hit] = table.find::<G, 1, false>(grid, [node]);
+                found += u32::from(hit);
+            }
+        }
+        found
+    }
+
     /// Finds which of `nodes` are entries; [`NONE`] is not. Counts them at their slots, if
     /// `COUNTS`. A warp operation: lanes continue together until all have finished.
     #[inline(always)]
@@ -320,6 +349,16 @@ mod tests {
                 assert_eq!(find(node(at) + 1), [false], "after entry {at} of {len}");
             }
             assert_eq!(find(NONE), [false]);
+            if is_chained && !COUNTS {
+                let mut nodes: Vec<u32> = (0..2 * len)
+                    .map(|at| base + at / 2 * step + at % 2)
+                    .collect();
+                // SAFETY: the words are this thread's own.
+                let words = unsafe { Proven::trusted(nodes.as_mut_ptr(), 2 * len) };
+                assert!(table.is_chained());
+                assert_eq!(table.count(grid, words, (0, 2 * len)), len);
+                assert_eq!(table.count(grid, words, (1, 1)), 0);
+            }
             let mut counted = 0;
             for slot in 0..table.slots() {
                 if COUNTS {

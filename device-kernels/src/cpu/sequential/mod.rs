@@ -39,6 +39,7 @@ use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 use work::{Rows, Scratch, Work};
 
 pub use labels::units_in_one;
+pub(crate) use nearest::settle_rest;
 
 /// The operands of a sequential wave, as this block uses them.
 #[derive(Clone, Copy)]

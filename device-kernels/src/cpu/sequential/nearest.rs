@@ -8,16 +8,17 @@
 //! that it is in a cache when the node comes to the front.
 //!
 //! Work: each edge once, and a step of a heap for each node and each edge that lowers a key:
-//! `O((n + m) log n)`. Memory: `5 n` words, `4 n` for lengths of 64 bits.
+//! `O((n + m) log n)`. Memory: `5 n` words.
 //!
 //! Source: Dijkstra, "A Note on Two Problems in Connexion with Graphs", 1959; Pollack, "The Maximum
 //! Capacity through a Network", 1960.
 
 use super::Operands;
-use super::heap::Heap;
 use super::queue::Queue;
 use super::work::{Pairs, Rows, Scratch, Work, ordered_float};
+use crate::collectives::team::Team;
 use crate::machine::Grid;
+use crate::machine::memory::{Csr, Words};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::sequential::Lengths;
 
@@ -175,7 +176,7 @@ fn search<G: Grid, R: Rule>(
 ) -> Result<(), FaultCode> {
     let (grid, nodes, keys) = (work.grid, operands.nodes, operands.to);
     operands.needs(nodes.into())?;
-    let mut queue = Queue::new(&mut scratch, nodes)?;
+    let mut queue = Queue::<false>::new(&mut scratch, nodes)?;
     for node in 0..nodes {
         keys.store_weak(grid, node, R::NONE);
     }
@@ -186,6 +187,19 @@ fn search<G: Grid, R: Rule>(
         }
         Ok(())
     })?;
+    settle(work, rows, keys, queue, R::along)
+}
+
+/// Settles the nodes of a queue and all that they lead to.
+#[inline(always)]
+fn settle<G: Grid>(
+    work: &mut Work<'_, G>,
+    rows: Rows,
+    keys: Words,
+    mut queue: Queue<false>,
+    along: impl Fn(u32, u32) -> u32,
+) -> Result<(), FaultCode> {
+    let grid = work.grid;
     while let Some((node, key)) = queue.take(grid, keys) {
         let row = work.row(rows.rows, node)?;
         for edge in row.clone() {
@@ -194,7 +208,7 @@ fn search<G: Grid, R: Rule>(
             }
             let to = rows.rows.target(grid, edge);
             let weight = rows.weights.load_weak(grid, edge);
-            let through = R::along(key, weight);
+            let through = along(key, weight);
             if through < keys.load_weak(grid, to) {
                 keys.store_weak(grid, to, through);
                 if leads_on(grid, rows, node, to) {
@@ -204,6 +218,32 @@ fn search<G: Grid, R: Rule>(
         }
     }
     Ok(())
+}
+
+/// Ends a search that other waves began: every node of a key below `from` is settled, and `memory`
+/// has 5 words for each node. Key `none` is that of nodes without a path.
+pub(crate) fn settle_rest<G: Grid>(
+    team: &Team<G>,
+    (rows, weights): (Csr, Words),
+    (keys, memory): (Words, Words),
+    (from, none): (u32, u32),
+    along: impl Fn(u32, u32) -> u32,
+) -> Result<(), FaultCode> {
+    let (grid, nodes) = (team.grid, keys.len());
+    let mut scratch = Scratch::of_block(memory, memory.len().into(), 0)?;
+    let mut queue = Queue::new(&mut scratch, nodes)?;
+    for node in 0..nodes {
+        let key = keys.load_weak(grid, node);
+        if key >= from && key < none {
+            queue.begin(grid, node, key);
+        }
+    }
+    let rows = Rows {
+        rows,
+        weights,
+        lengths: Lengths::Whole,
+    };
+    settle(&mut Work::new(team), rows, keys, queue, along)
 }
 
 /// Whether `to`, found from `from`, has an edge that does not lead straight back.
@@ -221,7 +261,7 @@ fn leads_on<G: Grid>(grid: G, rows: Rows, from: u32, to: u32) -> bool {
     }
 }
 
-/// Stores lengths of 64 bits, by a heap whose keys are lowered.
+/// Stores lengths of 64 bits. Those of queued nodes lie within one weight, which has 32.
 pub(super) fn shorten_wide<G: Grid>(
     work: &mut Work<'_, G>,
     operands: &Operands,
@@ -234,16 +274,29 @@ pub(super) fn shorten_wide<G: Grid>(
     for node in 0..nodes {
         lengths.store(grid, node, u64::MAX);
     }
-    let mut heap = Heap::new(grid, &mut scratch, nodes)?;
+    let mut queue = Queue::<true>::new(&mut scratch, nodes)?;
     operands.each_source(grid, |source| {
-        heap.offer(grid, source, 0);
+        if lengths.load(grid, source) != 0 {
+            lengths.store(grid, source, 0);
+            queue.push(grid, operands.to, source, 0);
+        }
         Ok(())
     })?;
-    while let Some((node, length)) = heap.take(grid) {
-        lengths.store(grid, node, length);
-        for edge in work.row(rows.rows, node)? {
+    while let Some((node, _)) = queue.take(grid, operands.to) {
+        let length = lengths.load(grid, node);
+        let row = work.row(rows.rows, node)?;
+        for edge in row.clone() {
+            if edge + AHEAD < row.end {
+                lengths.prefetch(grid, rows.rows.target(grid, edge + AHEAD));
+            }
             let to = rows.rows.target(grid, edge);
-            heap.offer(grid, to, rows.along(grid, length, edge));
+            let through = rows.along(grid, length, edge);
+            if through < lengths.load(grid, to) {
+                lengths.store(grid, to, through);
+                if leads_on(grid, rows, node, to) {
+                    queue.push(grid, operands.to, to, through as u32);
+                }
+            }
         }
     }
     Ok(())

@@ -3,11 +3,11 @@
 //! A number of paths is a double below 2^500 and a power of 2^500. The power is 0 in nearly all
 //! graphs, and is not even read before a number has grown so far.
 
-use super::work::{Field, Pairs, Records, Scratch};
+use super::work::{Field, Pairs, Scratch};
 use crate::machine::Grid;
 use crate::machine::memory::Words;
 use seawall_core::abi::control::FaultCode;
-use seawall_core::abi::sequential::Shares;
+use seawall_core::abi::sequential::{SCORE_WORDS, Shares};
 
 /// 2^500, and its inverse.
 const LARGE: f64 = f64::from_bits((1023 + 500) << 52);
@@ -23,25 +23,16 @@ pub(super) struct Paths {
 }
 
 impl Paths {
-    /// No numbers yet of `nodes` nodes, in their records.
-    ///
-    /// # Errors
-    /// [`FaultCode::BadRegister`] if the scratch memory is too short.
-    pub(super) fn new<G: Grid>(
-        grid: G,
-        scratch: &mut Scratch,
-        records: Records,
-        nodes: u32,
-    ) -> Result<Self, FaultCode> {
-        let paths = Self {
-            numbers: records.pair(NUMBER)?,
-            powers: scratch.take(nodes)?,
-            is_large: false,
-        };
+    /// No numbers yet, and memory for those of `nodes` nodes.
+    pub(super) fn new<G: Grid>(grid: G, numbers: Pairs, powers: Words, nodes: u32) -> Self {
         for node in 0..nodes {
-            paths.powers.store_weak(grid, node, 0);
+            powers.store_weak(grid, node, 0);
         }
-        Ok(paths)
+        Self {
+            numbers,
+            powers,
+            is_large: false,
+        }
     }
 
     /// One path leads to `node`, of no edges.
@@ -143,33 +134,23 @@ pub(super) struct Sums {
     fraction: Pairs,
 }
 
-/// The records of nodes, the first of a block's scratch memory.
-///
-/// # Errors
-/// [`FaultCode::BadRegister`] if the scratch memory is too short.
-pub(super) fn records(scratch: &mut Scratch, nodes: u32) -> Result<Records, FaultCode> {
-    scratch.take_records(nodes, EACH)
-}
-
-/// Words of a record: its distance, a level or a pair, the mark of a source beside a level, the
-/// number of paths, and the sum of shares.
-const EACH: u32 = 8;
-pub(super) const DISTANCE: u32 = 0;
-pub(super) const MARK: u32 = 1;
-const NUMBER: u32 = 2;
-const WHOLE: u32 = 4;
-const FRACTION: u32 = 6;
-
 impl Sums {
-    /// The sums in the records of nodes.
+    /// The sums of nodes, the first words of a block's scratch memory.
     ///
     /// # Errors
-    /// [`FaultCode::BadRegister`] if records have no sums.
-    pub(super) fn of(records: Records) -> Result<Self, FaultCode> {
+    /// [`FaultCode::BadRegister`] if the scratch memory is too short.
+    pub(super) fn of(scratch: &mut Scratch, nodes: u32) -> Result<Self, FaultCode> {
+        let records = scratch.take_records(nodes, SCORE_WORDS)?;
         Ok(Self {
-            whole: records.pair(WHOLE)?,
-            fraction: records.pair(FRACTION)?,
+            whole: records.pair(0)?,
+            fraction: records.pair(2)?,
         })
+    }
+
+    /// Fetches the sum of `node` into the caches.
+    #[inline(always)]
+    pub(super) fn prefetch<G: Grid>(self, grid: G, node: u32) {
+        self.whole.prefetch(grid, node);
     }
 
     pub(super) fn clear<G: Grid>(self, grid: G, nodes: u32) {

@@ -11,6 +11,9 @@
 //! the heap, and entries of the pile that no longer hold are removed. A heap that has grown too large
 //! gives its upper half to the pile.
 //!
+//! Keys may also be the low words of numbers of 64 bits, if a key is less than 2^32 above the one
+//! taken last when its node is added: then keys order by what they are above the one taken last.
+//!
 //! Work: `O(log n)` for an entry on random keys, `O(1)` for one of the key taken last. Memory: `5 n`
 //! words.
 
@@ -27,8 +30,8 @@ const TURNS: u32 = 8;
 /// Keys that are looked at for a limit.
 const SAMPLES: u32 = 64;
 
-/// The queue.
-pub(super) struct Queue {
+/// The queue, of keys that are low words of the numbers in an array of pairs if they are `WIDE`.
+pub(super) struct Queue<const WIDE: bool> {
     /// A key and its node, as one number that orders like the key: the heap at the front, the pile
     /// at the back.
     entries: Pairs,
@@ -56,7 +59,7 @@ const fn key_of(entry: u64) -> u32 {
     (entry >> 32) as u32
 }
 
-impl Queue {
+impl<const WIDE: bool> Queue<WIDE> {
     /// An empty queue of `nodes` nodes.
     ///
     /// # Errors
@@ -76,6 +79,33 @@ impl Queue {
         })
     }
 
+    /// The number by which an entry or a key in the upper half of a number orders.
+    #[inline(always)]
+    fn rank(&self, entry: u64) -> u64 {
+        if WIDE {
+            entry.wrapping_sub(entry_of(0, self.last))
+        } else {
+            entry
+        }
+    }
+
+    /// Whether an entry belongs to the heap.
+    #[inline(always)]
+    fn is_near(&self, entry: u64) -> bool {
+        self.rank(entry) < self.rank(entry_of(0, self.limit))
+    }
+
+    /// The key of `node`.
+    #[inline(always)]
+    fn key<G: Grid>(grid: G, keys: Words, node: u32) -> u32 {
+        keys.load_weak(grid, if WIDE { node.wrapping_mul(2) } else { node })
+    }
+
+    /// Adds `node` before any is taken.
+    pub(super) fn begin<G: Grid>(&mut self, grid: G, node: u32, key: u32) {
+        self.pile(grid, entry_of(node, key));
+    }
+
     /// Adds `node`, whose key in `keys` has just become `key`.
     #[inline(always)]
     pub(super) fn push<G: Grid>(&mut self, grid: G, keys: Words, node: u32, key: u32) {
@@ -87,12 +117,13 @@ impl Queue {
         if self.length + self.piled == self.capacity {
             self.compact(grid, keys);
         }
-        if key >= self.limit {
-            self.pile(grid, entry_of(node, key));
+        let entry = entry_of(node, key);
+        if !self.is_near(entry) {
+            self.pile(grid, entry);
             return;
         }
         self.length += 1;
-        self.rise(grid, self.length - 1, entry_of(node, key));
+        self.rise(grid, self.length - 1, entry);
         if self.length >= self.split_at {
             self.split(grid);
         }
@@ -115,7 +146,7 @@ impl Queue {
                 }
             };
             let (node, key) = (entry as u32, key_of(entry));
-            if keys.load_weak(grid, node) == key {
+            if Self::key(grid, keys, node) == key {
                 self.last = key;
                 return Some((node, key));
             }
@@ -136,10 +167,11 @@ impl Queue {
     /// Puts an entry at `place` or above.
     #[inline(always)]
     fn rise<G: Grid>(&self, grid: G, mut place: u32, entry: u64) {
+        let rank = self.rank(entry);
         while place > 0 {
             let above = above(place);
             let other = self.entries.load(grid, above);
-            if other <= entry {
+            if self.rank(other) <= rank {
                 break;
             }
             self.entries.store(grid, place, other);
@@ -151,12 +183,13 @@ impl Queue {
     /// Puts an entry at `place` or below.
     #[inline(always)]
     fn sink<G: Grid>(&self, grid: G, mut place: u32, entry: u64) {
-        while let Some((below, other)) =
-            least_below(place, self.length, |at| self.entries.load(grid, at))
-        {
-            if entry <= other {
+        let rank = self.rank(entry);
+        let rank_at = |at| self.rank(self.entries.load(grid, at));
+        while let Some((below, least)) = least_below(place, self.length, rank_at) {
+            if rank <= least {
                 break;
             }
+            let other = least.wrapping_add(entry.wrapping_sub(rank));
             self.entries.store(grid, place, other);
             place = below;
         }
@@ -183,15 +216,20 @@ impl Queue {
     /// The key above a share of `part` in `of` of the keys of entries `from..from + count`, by some
     /// of them.
     fn limit_of<G: Grid>(&self, grid: G, [from, count]: [u32; 2], [part, of]: [u32; 2]) -> u32 {
-        let mut keys = [0; SAMPLES as usize];
-        for (sample, key) in (0_u64..).zip(&mut keys) {
+        let mut ranks = [0; SAMPLES as usize];
+        for (sample, rank) in (0_u64..).zip(&mut ranks) {
             let at = sample * u64::from(count) / u64::from(SAMPLES);
-            *key = key_of(self.entries.load(grid, from + at as u32));
+            *rank = key_of(self.rank(self.entries.load(grid, from + at as u32)));
         }
-        keys.sort_unstable();
+        ranks.sort_unstable();
         let at = u64::from(SAMPLES) * u64::from(part) / u64::from(of.max(1));
-        let key = keys.get(at as usize).or(keys.last());
-        key.map_or(u32::MAX, |key| key.saturating_add(1))
+        let rank = ranks.get(at as usize).or(ranks.last());
+        let limit = rank.map_or(u32::MAX, |rank| rank.saturating_add(1));
+        if WIDE {
+            limit.wrapping_add(self.last)
+        } else {
+            limit
+        }
     }
 
     /// Moves the upper half of the heap to the pile.
@@ -204,7 +242,7 @@ impl Queue {
         let mut at = 0;
         while at < self.length {
             let entry = self.entries.load(grid, at);
-            if key_of(entry) < self.limit {
+            if self.is_near(entry) {
                 self.entries.store(grid, kept, entry);
                 kept += 1;
                 at += 1;
@@ -228,13 +266,19 @@ impl Queue {
             return;
         }
         let from = self.capacity - many;
+        if WIDE {
+            // No key is less, so that some key is below any limit.
+            let entries = (from..self.capacity).map(|at| self.entries.load(grid, at));
+            let least = entries.min_by_key(|entry| self.rank(*entry));
+            self.last = least.map_or(self.last, key_of);
+        }
         let share = (many / TURNS).max(LARGE / 2).min(many);
         self.limit = self.limit_of(grid, [from, many], [share, many]);
         let (mut kept, mut piled) = (0, 0);
         // At most half of the memory holds, so the heap ends before the pile begins.
         for at in (from..self.capacity).rev() {
             let entry = self.entries.load(grid, at);
-            if key_of(entry) < self.limit {
+            if self.is_near(entry) {
                 self.entries.store(grid, kept, entry);
                 kept += 1;
             } else {
@@ -250,7 +294,7 @@ impl Queue {
     #[cold]
     #[inline(never)]
     fn compact<G: Grid>(&mut self, grid: G, keys: Words) {
-        let holds = |entry: u64| keys.load_weak(grid, entry as u32) == key_of(entry);
+        let holds = |entry: u64| Self::key(grid, keys, entry as u32) == key_of(entry);
         let mut kept = 0;
         for at in 0..self.length {
             let entry = self.entries.load(grid, at);

@@ -10,7 +10,7 @@
 //! Source: NetworkX 3.6, `_rescale` of `betweenness.py`.
 
 use super::Operands;
-use super::paths::{Sums, double, records};
+use super::paths::{Sums, double};
 use super::work::{Scratch, Work};
 use crate::machine::Grid;
 use crate::machine::memory::Words;
@@ -62,7 +62,7 @@ fn sums_of(operands: &Operands, memory: Words, block: u32) -> Result<Sums, Fault
     // The memory of betweenness does not depend on edges.
     let words = record.block_words(operands.nodes, 0);
     let mut scratch = Scratch::of_block(memory, words, block.into())?;
-    Sums::of(records(&mut scratch, operands.nodes)?)
+    Sums::of(&mut scratch, operands.nodes)
 }
 
 /// The divisors of the score of a source and of another node.

@@ -228,6 +228,11 @@ impl Pairs {
     }
 
     #[inline(always)]
+    pub(super) fn prefetch<G: Grid>(self, grid: G, index: u32) {
+        self.words.prefetch(grid, index.wrapping_mul(self.each));
+    }
+
+    #[inline(always)]
     pub(super) fn load_float<G: Grid>(self, grid: G, index: u32) -> f64 {
         f64::from_bits(self.load(grid, index))
     }

@@ -37,7 +37,7 @@ type Ends = Vec<(u32, u32)>;
 type Draw = fn(u32, &mut Random) -> Ends;
 
 /// Every shape: its name, and its edges for about so many nodes.
-const SHAPES: [(&str, Draw); 24] = [
+const SHAPES: [(&str, Draw); 27] = [
     ("path", |n, _| (1..n).map(|i| (i - 1, i)).collect()),
     ("path back", |n, _| {
         (1..n).rev().map(|i| (i, i - 1)).collect()
@@ -101,6 +101,20 @@ const SHAPES: [(&str, Draw); 24] = [
         };
         (0..n / 3).flat_map(link).collect()
     }),
+    ("clique and ladder", |n, _| {
+        let k = root(n);
+        let mut edges = clique(k);
+        edges.extend(ladder(k, n));
+        edges
+    }),
+    ("dense and ladder", |n, random| {
+        let dense = (n / 4).max(1);
+        let mut edges = vec![(0, 1)];
+        edges.extend(drawn(dense, 8 * dense, random));
+        edges.extend(ladder(dense, n));
+        edges
+    }),
+    (HEAVY, |n, random| drawn(n, 3 * n, random)),
     (WIDE, |n, random| {
         let mut edges: Ends = (1..n).map(|i| (0, i)).collect();
         edges.extend((2..n).map(|i| (i - 1, i)));
@@ -127,6 +141,10 @@ fn wide_weight(at: usize, n: u32) -> u32 {
         4_000_000
     }
 }
+
+/// The shape of weights of 1 beside weights of which a path of 32 bits has two at most.
+const HEAVY: &str = "heavy weights";
+const HEAVIEST: u32 = (1 << 31) - 1;
 
 fn root(n: u32) -> u32 {
     f64::from(n).sqrt() as u32
@@ -171,6 +189,21 @@ fn clique(k: u32) -> Ends {
     (0..k)
         .flat_map(|i| (i + 1..k).map(move |j| (i, j)))
         .collect()
+}
+
+/// Rungs of two nodes from node `first` on, the first of which has an edge from the node before.
+fn ladder(first: u32, end: u32) -> Ends {
+    let rungs = end.saturating_sub(first) / 2;
+    let link = |i: u32| {
+        let at = first + 2 * i;
+        let before = if i == 0 { at - 1 } else { at - 2 };
+        [
+            (before, at),
+            (at, at + 1),
+            (if i == 0 { at } else { at - 1 }, at + 1),
+        ]
+    };
+    (0..rungs).flat_map(link).collect()
 }
 
 fn power(n: u32, random: &mut Random) -> Ends {
@@ -221,6 +254,7 @@ pub(super) fn sample(shape: usize, nodes: u32, seed: u64) -> Option<Sample> {
         .map(|(at, (from, to))| {
             let weight = match name {
                 WIDE => wide_weight(at, nodes),
+                HEAVY => [1, HEAVIEST][random.below(2) as usize % 2],
                 _ => 1 + random.below(999),
             };
             (place(from), place(to), weight)
