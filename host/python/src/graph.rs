@@ -481,7 +481,9 @@ impl Graph {
     fn close(&self) {
         *self.worker.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
+}
 
+impl Graph {
     fn made(
         py: Python<'_>,
         built: Result<graph::Graph, graph::GraphError>,
