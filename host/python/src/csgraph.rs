@@ -263,7 +263,9 @@ impl Matrix {
         let found = py.detach(|| spanning(&self.rows, order));
         Ok(PyArray1::from_vec(py, found))
     }
+}
 
+impl Matrix {
     fn check(&self, py: Python<'_>, node: u32) -> PyResult<()> {
         match (node as usize) < self.rows.nodes() {
             true => Ok(()),

@@ -153,7 +153,9 @@ impl Rule {
             known: Mutex::default(),
         }
     }
+}
 
+impl Rule {
     /// Tells whether arguments fit the signature: NetworkX raises its own error for those that are too
     /// many, unknown, double or missing.
     fn fits(&self, args: &Bound<'_, PyTuple>, kwargs: &Bound<'_, PyDict>) -> PyResult<bool> {
@@ -274,7 +276,9 @@ impl Adviser {
         }
         rule.get().verdict(&graph)
     }
+}
 
+impl Adviser {
     fn rule<'py>(&self, name: &Bound<'py, PyString>) -> PyResult<Option<Bound<'py, Rule>>> {
         let rule = self.rules.bind(name.py()).get_item(name)?;
         Ok(rule.map(|rule| rule.cast_into::<Rule>()).transpose()?)
