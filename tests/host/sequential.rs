@@ -478,10 +478,13 @@ fn shortest_paths_are_right_and_look_once_at_each_edge_of_any_shape() {
     assert!(by_queue > 40, "{by_queue}");
 }
 
+/// Ends and weights.
+type WeightedEdges = Vec<(u32, u32, u32)>;
+
 /// Rungs of two nodes after a dense part, and a star with a path of light edges along the ends of its
 /// spokes, beside heavy edges elsewhere: no look at them before a run finds that they need many
 /// rounds, or relax edges many times.
-fn deep_unseen() -> [(u32, Vec<(u32, u32, u32)>); 2] {
+fn deep_unseen() -> [(u32, WeightedEdges); 2] {
     let random = &mut Random::new(23);
     let (dense, nodes) = (600, 5_000);
     let mut ladder: Vec<_> = (0..8 * dense)

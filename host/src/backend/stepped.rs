@@ -8,12 +8,14 @@
 
 use super::cpu::processes::lost;
 use super::exchange::Exchange;
+use super::identity::resident_digest;
 use super::share::SharedProgram;
 use super::walk::{Kernel, LoopStage, Stage, StageLauncher, stages, walk};
 use super::{
     BackendError, Canceller, CodeReport, DeviceInfo, HostWork, NamedWaves, RunLimits, RunStats,
     Session, SessionMemory, SessionWork, fit, host_fault,
 };
+use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::multi::{Carrier, DevicesReport, greet_with_program};
 use crate::program::{EncodedProgram, RegisterId};
@@ -225,10 +227,21 @@ impl<'g> SteppedSession<'g> {
         let shared = Shared::of(program, self.graph, self.count() as u32)?;
         let first = self.first();
         for device in 0..self.own_count() {
-            let part = shared.parts.part(program, first + device);
+            let mut part = shared.parts.part(program, first + device);
+            part.planned_for = self.planned_for(program.planned_for, device);
             self.session_mut(device)?.load(&part)?;
         }
         Ok(shared)
+    }
+
+    /// The digest that a device with its own number has, of a program that is planned for the first of
+    /// these GPUs or of all; any other digest stays, and is refused.
+    fn planned_for(&self, planned_for: u64, device: usize) -> u64 {
+        let digest = |number: u32| resident_digest(self.graph, Executor::Launches, number);
+        let mut first = self.numbers.first().into_iter().chain(&[0]);
+        let fits = first.any(|number| digest(*number) == planned_for);
+        let own = self.numbers.get(device).filter(|_| fits);
+        own.map_or(planned_for, |number| digest(*number))
     }
 
     fn session_mut(&mut self, device: usize) -> Result<&mut dyn Session, BackendError> {

@@ -200,7 +200,7 @@ impl Launches {
         program: &Loaded,
         stage: &LoopStage,
     ) -> Result<(), BackendError> {
-        let mut launches = stage.body().into_iter();
+        let mut launches = stage.body();
         launches.try_for_each(|body| self.launch(stream, program, Kernel::Body(body)))
     }
 }
