@@ -198,11 +198,11 @@ fn a_request_that_is_wrong_is_refused_once() {
     assert_eq!(missing.status.code(), Some(2), "{errors}");
     assert_eq!(errors.matches("no/such/file.el").count(), 1, "{errors}");
 
-    let program = output(&[(2, &["run", "gen:grid:9", "--analysis", "scc"])]);
+    let program = output(&[(2, &["run", "gen:grid:9", "--analysis", "labels"])]);
     let errors = text(&program.stderr);
     assert_eq!(program.status.code(), Some(2), "{errors}");
     assert!(
-        errors.contains("scc cannot run on several devices"),
+        errors.contains("labels cannot run on several devices"),
         "{errors}"
     );
 }

@@ -401,6 +401,8 @@ def test_devices_share_a_question() -> None:
         ("pagerank", []),
         ("closeness", [1, 2, 3]),
         ("triangle-total", []),
+        ("scc", []),
+        ("ppr", [1]),
     ]:
         one = graph.run(analysis, sources, machine="cpu", threads=1)
         many = graph.run(analysis, sources, machine="cpu", threads=2, devices=[0, 1, 2])
@@ -412,7 +414,7 @@ def test_devices_share_a_question() -> None:
         with pytest.raises(seawall.RequestError, match="is no number of a device"):
             graph.run("bfs", 1, devices=wrong)
     with pytest.raises(seawall.RequestError, match="runs on one device"):
-        graph.run("scc", machine="cpu", devices=[0, 1])
+        graph.run("labels", machine="cpu", devices=[0, 1])
 
 
 def test_ctrl_c_ends_a_run_on_devices() -> None:
