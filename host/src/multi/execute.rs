@@ -68,7 +68,7 @@ pub fn execute(
 /// phase.
 ///
 /// # Errors
-/// As [`execute`]; [`BackendError::Cancelled`].
+/// As [`execute`]; [`BackendError::Cancelled`](crate::backend::BackendError::Cancelled).
 pub fn execute_with(
     graph: &Graph,
     request: &RunRequest,
