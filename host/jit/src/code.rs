@@ -29,7 +29,7 @@ pub(crate) enum Piece<'t> {
     Edges(&'t Instruction, Numbered<'t>),
 }
 
-/// What an instruction does.
+/// The work of an instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Action {
     /// Decides by the accumulator: [`Op::Only`], [`Op::Until`] or [`Op::Raise`].
@@ -134,7 +134,7 @@ impl<'t> Part<'t> {
 }
 
 impl Action {
-    /// What instruction `number` of the table does; not for [`Op::Edges`].
+    /// The work of instruction `number` of the table; not for [`Op::Edges`].
     pub(crate) fn of(number: usize, at: &Instruction) -> Result<Self, JitError> {
         let unchecked = || JitError::Unchecked {
             instruction: number,

@@ -148,7 +148,7 @@ impl ProgramBuilder {
     /// One round of shortest paths, the body of a fixpoint. The program reads
     /// the weights of the graph.
     pub fn step_paths(&mut self, name: &str, paths: Paths) {
-        self.push_step(name, paths, (false, 0));
+        self.push_step(name, paths, false, 0);
     }
 
     /// Works as [`Self::step_paths`], for a graph each edge of which has a mirror image of the same
@@ -156,7 +156,7 @@ impl ProgramBuilder {
     /// delta grows once as many edges were relaxed as there are. It suits graphs on which a few
     /// rounds relax most edges. On graphs without mirror images distances would be wrong.
     pub fn step_paths_both_ways(&mut self, name: &str, paths: Paths) {
-        self.push_step(name, paths, (true, 0));
+        self.push_step(name, paths, true, 0);
     }
 
     /// Works as either of them. From round `last` on, if there is one, or when edges were relaxed
@@ -167,10 +167,10 @@ impl ProgramBuilder {
         paths: Paths,
         (both_ways, last): (bool, Option<NonZeroU32>),
     ) {
-        self.push_step(name, paths, (both_ways, last.map_or(0, NonZeroU32::get)));
+        self.push_step(name, paths, both_ways, last.map_or(0, NonZeroU32::get));
     }
 
-    fn push_step(&mut self, name: &str, paths: Paths, (both_ways, last): (bool, u32)) {
+    fn push_step(&mut self, name: &str, paths: Paths, both_ways: bool, last: u32) {
         self.needs.weights = Some(paths.lengths.weights());
         let [_, step] = paths.lengths.opcodes();
         let wave = WaveSpec::new(name, step).updating(paths.distances);

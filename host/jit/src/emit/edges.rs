@@ -60,7 +60,7 @@ impl<'t> Emitter<'t, '_> {
         self.now.hand = self.zero();
         self.leave = next;
         for (number, instruction) in (first..).zip(body) {
-            self.step((number, instruction))?;
+            self.step(number, instruction)?;
         }
         self.flush();
         self.reduce((&reductions, &results), part.ends_early, (next, done))?;
@@ -114,7 +114,7 @@ impl<'t> Emitter<'t, '_> {
         let mut settled: Option<Value> = None;
         for (reduction, result) in reductions.iter().zip(results) {
             self.folds.insert(reduction.number, *result);
-            self.step((reduction.number, reduction.at))?;
+            self.step(reduction.number, reduction.at)?;
             if ends_early {
                 let now = self.b.use_var(*result);
                 let is_end = self.is_end(reduction.joined, now);

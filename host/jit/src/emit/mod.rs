@@ -165,7 +165,7 @@ impl<'t, 'f> Emitter<'t, 'f> {
     fn items(&mut self, code: Numbered<'t>) -> Emitted {
         for piece in code::pieces(code)? {
             match piece {
-                Piece::Step(number, at) => self.step((number, at))?,
+                Piece::Step(number, at) => self.step(number, at)?,
                 Piece::Edges(begin, code) => self.edges(begin, code)?,
             }
         }

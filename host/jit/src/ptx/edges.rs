@@ -126,14 +126,14 @@ impl<'t> Emitter<'t> {
         let skip = self.w.label();
         let (first, body) = part.code.body;
         for (at, instruction) in body.iter().enumerate() {
-            self.step((first + at, instruction))?;
+            self.step(first + at, instruction)?;
             // A vote costs as much as an instruction or two.
             if code::may_leave(instruction) && body.len() - at > 2 {
                 self.skip_to(skip);
             }
         }
         for reduction in reductions {
-            self.step((reduction.number, reduction.at))?;
+            self.step(reduction.number, reduction.at)?;
         }
         self.flush();
         self.now.temps = outside;

@@ -309,7 +309,7 @@ impl<'t> Emitter<'t> {
         for piece in code::pieces(code)? {
             match piece {
                 Piece::Step(number, at) => {
-                    self.step((number, at))?;
+                    self.step(number, at)?;
                     if code::may_leave(at) {
                         let label = *skip.get_or_insert_with(|| self.w.label());
                         self.skip_to(label);

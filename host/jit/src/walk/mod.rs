@@ -129,7 +129,7 @@ pub(crate) trait Machine<const N: usize>: Sized {
     fn raise(&mut self);
     /// Joins values to the partial result of an instruction; `None` if it has none.
     fn join(&mut self, number: usize, joined: Joined, values: [Self::Value; N]) -> Option<()>;
-    /// What is written until [`Machine::end_guard`] depends on a condition.
+    /// Begins code that depends on a condition and ends with [`Machine::end_guard`].
     fn begin_guard(&mut self, holds: [Self::Value; N]) -> Self::Guard;
     fn end_guard(&mut self, guard: Self::Guard);
 }
@@ -137,7 +137,7 @@ pub(crate) trait Machine<const N: usize>: Sized {
 /// The walk.
 pub(crate) trait Walk<const N: usize>: Compute<N> {
     /// Writes instruction `number` of the table.
-    fn step(&mut self, (number, at): (usize, &Instruction)) -> Emitted {
+    fn step(&mut self, number: usize, at: &Instruction) -> Emitted {
         let action = Action::of(number, at)?;
         if let Some(first) = Operand::first(at) {
             self.now().hand = self.operand(first);

@@ -246,7 +246,7 @@ impl Rows {
         }
     }
 
-    /// What a phase has not expanded of a row that is in its queue.
+    /// The part of a queued row that a phase has not expanded.
     fn fresh(&self, node: u32, phase: usize) -> &[u32] {
         match self {
             // It is in the queue once, at the start.
@@ -376,7 +376,7 @@ struct Queue {
     fresh: Vec<u32>,
 }
 
-/// What is found for the rows of one node ends here.
+/// The end of all finds for the rows of one node.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     node: u32,
@@ -412,7 +412,7 @@ impl Found {
 /// The share of a phase that one thread takes at a time.
 #[derive(Clone, Debug)]
 struct Part {
-    /// What the row in work has, as bits; otherwise zero.
+    /// Entries of the row in work, as bits; otherwise zero.
     seen: Vec<u64>,
     /// By relation.
     found: Vec<Found>,

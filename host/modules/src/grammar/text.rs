@@ -22,7 +22,7 @@ pub enum Right {
 pub struct Production {
     /// The derived symbol, never an inverse.
     pub left: Symbol,
-    /// What it derives.
+    /// The symbols that it derives.
     pub right: Right,
 }
 

@@ -27,7 +27,7 @@ pub(super) fn inputs_of(word: u64, inputs: u32) -> impl Iterator<Item = u32> {
     bits(word).flat_map(move |bit| bit..if bit < 63 { bit + 1 } else { inputs })
 }
 
-/// What calls do to words.
+/// Effects of calls on words.
 pub(super) struct Across<'a> {
     pub(super) whole: &'a Whole<'a>,
     /// The inputs that each output depends on.

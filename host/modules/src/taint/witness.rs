@@ -537,7 +537,7 @@ impl Up<'_, '_> {
         found.extend(outputs.map(|output| (output, NONE)));
     }
 
-    /// What the source, or an output by a call, feeds in a function.
+    /// Values of a function that the source, or an output by a call, feeds.
     fn fed_in(&mut self, node: u32, from: u32, via: Option<u32>, found: &mut Vec<(u32, u32)>) {
         let whole = &self.way.ends.whole;
         let outputs =

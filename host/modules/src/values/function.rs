@@ -182,7 +182,7 @@ impl Values {
         self.inputs + number
     }
 
-    /// What a call takes: arguments, globals, memory; [`NONE`] for a value that is not followed.
+    /// Values that a call takes: arguments, globals, memory; [`NONE`] for a value that is not followed.
     pub(crate) fn ins(&self, site: &Site) -> &[u32] {
         &self.args[site.ins[0] as usize..site.ins[1] as usize]
     }
