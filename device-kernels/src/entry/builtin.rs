@@ -61,6 +61,10 @@ crate::export_kernels! {
     /// A batch of graphs of which some run code, one graph a block at a time.
     seawall_batch_all(record: *const BatchRecord)
         bodies::batch::<Device, All>(Device {}, record);
+    /// A batch of graphs whose programs only run code, with machine code of their waves that the
+    /// host links to it, one graph a block at a time.
+    seawall_batch_linked(record: *const BatchRecord)
+        bodies::batch::<Device, Linked>(Device {}, record);
     /// A batch of graphs whose programs only search, in small blocks.
     seawall_batch_search(record: *const BatchRecord)
         bodies::batch::<CompactDevice, Searches>(CompactDevice {}, record);

@@ -58,6 +58,7 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_group_all"),
     full_block("seawall_body_all"),
     full_block("seawall_batch_all"),
+    full_block("seawall_batch_linked"),
     full_block("seawall_group"),
     full_block("seawall_body"),
     full_block("seawall_barriers"),

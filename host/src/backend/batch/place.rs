@@ -38,13 +38,13 @@ pub(crate) struct BatchLimits {
 
 /// A program's tables, shared by all graphs that run it.
 #[derive(Debug)]
-pub(super) struct Tables {
-    pub(super) program: Arc<EncodedProgram>,
-    pub(super) registers: Vec<RegisterRecord>,
+pub(crate) struct Tables {
+    pub(crate) program: Arc<EncodedProgram>,
+    pub(crate) registers: Vec<RegisterRecord>,
     /// Those of the program, whose code lies in the batch's table.
     pub(super) waves: Vec<WaveRecord>,
     /// Its first instruction there.
-    pub(super) first_code: u32,
+    pub(crate) first_code: u32,
     pub(super) group_table: u64,
     pub(super) wave_table: u64,
     pub(super) register_table: u64,

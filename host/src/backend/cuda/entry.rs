@@ -25,6 +25,8 @@ pub(super) enum Entry {
     Again,
     /// Runs the programs of a batch of which some run code.
     BatchAll,
+    /// Runs programs of a batch that only run code, by machine code that the host links to it.
+    BatchLinked,
     /// Runs the ordinary waves of one top-level group.
     Group,
     /// Resets the state of a loop.
@@ -62,7 +64,7 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 21] = [
+    pub(super) const ALL: [Self; 22] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
@@ -73,6 +75,7 @@ impl Entry {
         Self::BodyAll,
         Self::Again,
         Self::BatchAll,
+        Self::BatchLinked,
         Self::Group,
         Self::Begin,
         Self::Body,
@@ -99,6 +102,7 @@ impl Entry {
             Self::BodyAll => c"seawall_body_all",
             Self::Again => c"seawall_again",
             Self::BatchAll => c"seawall_batch_all",
+            Self::BatchLinked => c"seawall_batch_linked",
             Self::Group => c"seawall_group",
             Self::Begin => c"seawall_begin",
             Self::Body => c"seawall_body",
@@ -123,7 +127,8 @@ impl Entry {
         match self {
             Self::Mega | Self::MegaSearch | Self::MegaRounds => 0,
             Self::MegaCode | Self::MegaLinked | Self::MegaAll | Self::OwnMega => 0,
-            Self::Batch | Self::BatchSearch | Self::BatchAll | Self::OwnBatch => 0,
+            Self::Batch | Self::BatchSearch | Self::BatchAll => 0,
+            Self::BatchLinked | Self::OwnBatch => 0,
             Self::Serve | Self::ServeAll | Self::OwnServe => 0,
             Self::Stream | Self::Multi => 0,
             Self::Group | Self::GroupAll | Self::OwnGroup => 1,

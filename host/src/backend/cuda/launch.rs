@@ -134,6 +134,16 @@ impl Grid {
         self.kernel.allow_extra(self.extra)
     }
 
+    /// Returns the grid with this many blocks, which must not wait for each other.
+    pub(super) fn with_blocks(self, blocks: u32) -> Self {
+        debug_assert_eq!(self.residency, Residency::Free);
+        let shape = GridShape {
+            blocks,
+            ..self.shape
+        };
+        Self { shape, ..self }
+    }
+
     /// The chosen shape.
     pub(super) const fn shape(&self) -> GridShape {
         self.shape
@@ -235,9 +245,11 @@ const fn doing(entry: Entry) -> &'static str {
         Entry::Body | Entry::BodyAll | Entry::OwnBody => "launching a loop's body",
         Entry::While | Entry::Again => "launching a loop's decision",
         Entry::Barriers => "launching the barrier test",
-        Entry::Batch | Entry::BatchSearch | Entry::BatchAll | Entry::OwnBatch => {
-            "launching the batch"
-        }
+        Entry::Batch
+        | Entry::BatchSearch
+        | Entry::BatchAll
+        | Entry::BatchLinked
+        | Entry::OwnBatch => "launching the batch",
         Entry::Serve | Entry::ServeAll | Entry::OwnServe => "launching the service",
         Entry::Stream => "launching the stream",
         Entry::Multi => "launching a device of several",

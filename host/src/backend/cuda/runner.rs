@@ -3,6 +3,7 @@
 use super::GridShape;
 use super::graph::Graphs;
 use super::launches::Launches;
+use super::linked::BESIDE_CODE;
 use super::loaded::Loaded;
 use super::mega::Mega;
 use super::module::Module;
@@ -85,7 +86,7 @@ impl Runner {
     /// machine code.
     pub(super) fn interpreted(&self, program: &EncodedProgram) -> Option<CodeReport> {
         let reason = match self {
-            Self::Mega(_) => "the kernel runs other waves beside code",
+            Self::Mega(_) => BESIDE_CODE,
             Self::Launches(_) => "launches interpret",
             Self::Graph(_) => "graphs of launches interpret",
         };
