@@ -1,17 +1,18 @@
-//! Machine code of waves in batches on a GPU: the words, faults and reports of it.
+//! Machine code of waves in batches, services and launches on a GPU: the words, faults and reports.
 
 use crate::tally::Tally;
 use seawall::analysis::{self, AnalysisKind, Question};
 use seawall::backend::batch::cpu::CpuBatch;
-use seawall::backend::batch::{BatchError, BatchSession, Job};
-use seawall::backend::cuda::{CudaBatch, CudaOptions};
-use seawall::backend::{BackendError, BatchStats, CodeReport, RunLimits};
+use seawall::backend::batch::{BatchError, BatchSession, BatchStats, Job};
+use seawall::backend::cuda::{CudaBatch, CudaOptions, CudaSession, Executor};
+use seawall::backend::{BackendError, CodeReport, RunLimits, Session as _};
 use seawall::executor::Jit;
 use seawall::graph::{Form, Graph, Parallel};
 use seawall::program::{Edges, EncodedProgram, Join, Kind, Over, ProgramBuilder};
+use seawall::service::{Config, On, Program, Query, Reply, Service, Span};
 use seawall_core::abi::control::FaultCode;
 use seawall_oracles::batches::job;
-use seawall_oracles::composed::COMPOSED;
+use seawall_oracles::composed::{COMPOSED, run_composed};
 use seawall_oracles::random::Random;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -30,7 +31,7 @@ const ORDERLESS: [AnalysisKind; 5] = [
 /// Longest time until a batch that runs again and again has machine code.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Runs batches with machine code.
+/// Runs batches, launches and a service with machine code.
 pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
     let repeat = format!("SEED={seed}");
     let lanes: &[Option<u32>] = match quick {
@@ -51,6 +52,12 @@ pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
         &repeat,
         over_budget,
     );
+    for (executor, name) in [(Executor::Launches, "launches"), (Executor::Graph, "graph")] {
+        tally.check("launches of machine code", name, &repeat, || {
+            launches(executor)
+        });
+    }
+    tally.check("a service of code", "service", &repeat, serve);
     if !quick {
         tally.check("a batch compiled beside its runs", NAME, &repeat, beside);
     }
@@ -292,6 +299,94 @@ fn over_budget() -> Result<(), String> {
         Err(BatchError::Backend(BackendError::OutOfMemory { .. })) => Ok(()),
         other => Err(format!("{:?}", other.map(|batch| batch.shape()))),
     }
+}
+
+/// Words and counts of rounds by launches of machine code, with loops of both kinds, and what is
+/// reported.
+fn launches(executor: Executor) -> Result<(), String> {
+    let graph = star();
+    let program = sums(graph.nodes(), 7)?;
+    let result = program.register(0).ok_or("no such register")?;
+    let mut wanted = Vec::new();
+    for jit in [Jit::Never, Jit::Always] {
+        let mut session = CudaSession::open(executor, &graph, options(jit)).map_err(text)?;
+        session.load(&program).map_err(text)?;
+        for _ in 0..3 {
+            let stats = session.run(&[]).map_err(text)?;
+            let code = stats.code.ok_or("no report of code")?;
+            if (code.compiled == code.waves) != (jit == Jit::Always) {
+                return Err(format!("{jit:?}: {code:?}"));
+            }
+            let mut found = Vec::new();
+            session.read(result, &mut found).map_err(text)?;
+            if wanted.is_empty() {
+                wanted.clone_from(&found);
+            }
+            if found != wanted {
+                return Err(format!("{jit:?}: words differ"));
+            }
+        }
+        for kind in [AnalysisKind::Mis, AnalysisKind::Colouring] {
+            run_composed(&mut session, &graph, kind, &[]).map_err(text)?;
+        }
+        session.load(&outside(graph.nodes())?).map_err(text)?;
+        match session.run(&[]) {
+            Err(BackendError::Fault { record, .. })
+                if FaultCode::from_word(record.code) == FaultCode::BadIndex => {}
+            other => return Err(format!("{jit:?}: {:?}", other.map(|stats| stats.run_ns))),
+        }
+    }
+    Ok(())
+}
+
+/// Two programs of a service, whose workers run one after the other.
+fn serve() -> Result<(), String> {
+    let graph = Arc::new(star());
+    let nodes = graph.nodes();
+    let mut wanted: Option<Vec<Vec<u32>>> = None;
+    for jit in [Jit::Never, Jit::Always] {
+        let programs = [5, 8].map(|rounds| {
+            let program = sums(nodes, rounds)?;
+            let result = program.register(0).ok_or("no such register")?;
+            Ok::<_, String>(Program::new(Arc::new(program), result))
+        });
+        let config = Config {
+            on: On::Gpu { device: 0 },
+            jit,
+            programs: programs.into_iter().collect::<Result<_, _>>()?,
+            ..Config::default()
+        };
+        let service = Service::start(Arc::clone(&graph), config).map_err(text)?;
+        let client = service.client(1).ok_or("no client")?;
+        let mut found = Vec::new();
+        for program in [0, 1, 0] {
+            let to = Span {
+                address: 0,
+                words: nodes,
+            };
+            let query = Query::Run {
+                program,
+                inputs: Span::default(),
+                to,
+            };
+            let ticket = client.submit(query).map_err(text)?;
+            let reply = ticket.wait(None).map_err(text)?.reply;
+            if !matches!(reply, Reply::Written { words, .. } if words == nodes) {
+                return Err(format!("{jit:?}: {reply:?}"));
+            }
+            let mut words = vec![0; nodes as usize];
+            client.read(0, &mut words).map_err(text)?;
+            found.push(words);
+        }
+        let code = service.stats().code.ok_or("no report of code")?;
+        if (code.compiled == code.waves) != (jit == Jit::Always) {
+            return Err(format!("{jit:?}: {code:?}"));
+        }
+        if found[0] != found[2] || *wanted.get_or_insert_with(|| found.clone()) != found {
+            return Err(format!("{jit:?}: words differ"));
+        }
+    }
+    Ok(())
 }
 
 /// Runs that have taken long have machine code made beside them, or take what was kept, and go on

@@ -93,6 +93,23 @@ pub(super) fn code_waves(program: &EncodedProgram) -> Vec<(usize, WaveRecord)> {
     waves.filter(|(_, wave)| runs_code(wave)).collect()
 }
 
+/// Waves of a program, with their code from instruction `first` of the table on.
+pub(super) fn with_code_from(first: u32, waves: &[WaveRecord]) -> Vec<WaveRecord> {
+    let moved = |wave: &WaveRecord| {
+        let mut wave = *wave;
+        if wave.opcode == Opcode::Each as u32 {
+            let record = EachRecord::from_parameters(wave.parameters);
+            let record = EachRecord {
+                first: record.first.saturating_add(first),
+                ..record
+            };
+            wave.parameters = record.to_parameters();
+        }
+        wave
+    };
+    waves.iter().map(moved).collect()
+}
+
 /// The report of programs whose code is interpreted, for this reason; `None` if they have none.
 pub(super) fn interpreted<'p>(
     programs: impl IntoIterator<Item = &'p EncodedProgram>,

@@ -37,7 +37,7 @@ pub struct CudaOptions {
     pub lane_table: LaneTable,
     /// Limits of each run.
     pub limits: RunLimits,
-    /// Whether waves of code become machine code, in the persistent kernel and in batches.
+    /// Whether waves of code become machine code.
     pub jit: Jit,
     /// Most device memory that the session may take, bytes; `None` allows all free memory.
     pub budget_bytes: Option<u64>,

@@ -173,7 +173,7 @@ pub struct RunStats {
     pub region: HostWork,
     /// The control block after the run.
     pub control: ControlRecord,
-    /// How waves of code ran; `None` unless threads of a CPU or a persistent kernel ran them.
+    /// How waves of code ran; `None` without any.
     pub code: Option<CodeReport>,
     /// Times and steps, if the session traces runs and its machine supports it.
     pub trace: Option<Trace>,

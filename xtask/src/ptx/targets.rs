@@ -57,6 +57,8 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_mega_all"),
     full_block("seawall_group_all"),
     full_block("seawall_body_all"),
+    full_block("seawall_group_linked"),
+    full_block("seawall_body_linked"),
     full_block("seawall_batch_all"),
     full_block("seawall_batch_linked"),
     full_block("seawall_group"),
@@ -65,6 +67,7 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_batch"),
     service("seawall_serve"),
     service("seawall_serve_all"),
+    service("seawall_serve_linked"),
     service("seawall_stream"),
     Bounds {
         kernel: "seawall_batch_search",

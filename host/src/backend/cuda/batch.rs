@@ -11,7 +11,7 @@ use super::bound::Bound;
 use super::context::Context;
 use super::entry::Entry;
 use super::launch::{Grid, Residency};
-use super::linked::{BESIDE_CODE, LinkedCode, LinkedKernels, Programs};
+use super::linked::{BESIDE_CODE, LinkedCode, LinkedKernels, Programs, run_code_alone};
 use super::memory::DeviceMemory;
 use super::module::Module;
 use super::resident::lane;
@@ -113,7 +113,8 @@ impl<'g> CudaBatch<'g> {
         let started = Instant::now();
         let pack = Pack::of(jobs)?;
         let laid_out_ns = elapsed_ns(started);
-        let mut code = (entry == Entry::BatchAll && runs_code_alone(jobs))
+        let programs = jobs.iter().map(|job| &*job.program);
+        let mut code = (entry == Entry::BatchAll && run_code_alone(programs))
             .then(|| LinkedCode::of(Programs::of_batch(jobs, &pack), options.jit, kernels));
         let linked = code.as_mut().and_then(|code| code.grid(&module));
         let is_linked = linked.is_some();
@@ -340,13 +341,6 @@ impl Drop for CudaBatch<'_> {
         let _ = self.context.bind();
         let _ = self.stream.wait("closing the batch", COPY_LIMIT);
     }
-}
-
-/// Whether programs of `jobs` only run code, so that a kernel with their machine code knows all waves.
-fn runs_code_alone(jobs: &[Job<'_>]) -> bool {
-    let waves = jobs.iter().flat_map(|job| &job.program.waves);
-    let opcodes = waves.filter_map(|wave| Opcode::from_word(wave.opcode));
-    seawall_device::megakernel_for(opcodes).as_bytes() == Entry::MegaCode.name().to_bytes()
 }
 
 /// The kernel for all programs of `jobs` and the lanes of its blocks.

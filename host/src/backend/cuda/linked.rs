@@ -21,7 +21,7 @@ use crate::program::encoded::EncodedProgram;
 use crate::spans;
 use crate::units::elapsed_ns;
 use cudarc::driver::sys::{self, CUcontext};
-use seawall_core::abi::program::RegisterRecord;
+use seawall_core::abi::program::{Opcode, RegisterRecord};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -45,6 +45,9 @@ const WAVES_MAX: u32 = 1024;
 
 /// The reason for which programs are interpreted beside waves that no kernel with machine code has.
 pub(super) const BESIDE_CODE: &str = "the kernel runs other waves beside code";
+
+/// Runs of each of its programs that are expected of a service.
+const SERVED: u64 = 1000;
 
 /// Time from which on a run, or all so far, is worth a look for code that was kept, nanoseconds.
 const LOOK_NS: u64 = 5_000_000;
@@ -119,6 +122,28 @@ impl Programs {
         }
     }
 
+    /// Those of a service, each with the number of its first instruction.
+    pub(super) fn of_service<'p>(
+        programs: impl Iterator<Item = (&'p EncodedProgram, u32)>,
+        graph: &Graph,
+    ) -> Self {
+        let mut all = Self {
+            all: Vec::new(),
+            steps: 0,
+            edges: graph.edges(),
+        };
+        for (program, first_code) in programs {
+            let steps = code::steps(program, graph).saturating_mul(SERVED);
+            all.steps = all.steps.saturating_add(steps);
+            all.all.push(Program {
+                program: Arc::new(program.clone()),
+                registers: program.registers.clone(),
+                first_code,
+            });
+        }
+        all
+    }
+
     /// Waves of code.
     fn waves(&self) -> u32 {
         let waves = self.all.iter().map(|one| code::code_waves(&one.program));
@@ -137,6 +162,13 @@ impl Programs {
         });
         code::ptx(tables)
     }
+}
+
+/// Whether programs only run code, so that a kernel with their machine code knows all waves.
+pub(super) fn run_code_alone<'p>(programs: impl IntoIterator<Item = &'p EncodedProgram>) -> bool {
+    let waves = programs.into_iter().flat_map(|program| &program.waves);
+    let opcodes = waves.filter_map(|wave| Opcode::from_word(wave.opcode));
+    seawall_device::megakernel_for(opcodes).as_bytes() == Entry::MegaCode.name().to_bytes()
 }
 
 /// The code of a loaded program, or of the programs of a batch.

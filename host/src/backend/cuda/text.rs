@@ -167,7 +167,9 @@ mod tests {
     fn code_takes_the_place_of_its_function() {
         let code = format!(".func {LINKED_NAME}(.param .b64 p0)\n{{\n\tret;\n}}\n");
         for text in EMBEDDED.map(|embedded| embedded.text()) {
-            for entries in [&[Entry::MegaLinked] as &[_], &[Entry::BatchLinked]] {
+            let launches = [Entry::GroupLinked, Entry::BodyLinked];
+            let alone = [Entry::MegaLinked, Entry::BatchLinked, Entry::ServeLinked];
+            for entries in alone.chunks(1).chain([&launches as &[_]]) {
                 let with = linked(text, entries, &code);
                 assert_eq!(with.matches(".entry ").count(), entries.len());
                 assert_eq!(with.matches(&code).count(), 1);

@@ -211,7 +211,7 @@ fn waves(program: &EncodedProgram, first_code: u32) -> impl Iterator<Item = Wave
         let record = EachRecord::from_parameters(wave.parameters);
         let runs_code = wave.opcode == Opcode::Each as u32 && record.instructions > 0;
         let [list, count, ..] = wave.sources;
-        runs_code.then_some(Wave {
+        runs_code.then(|| Wave {
             first: first_code + record.first,
             record,
             list: (list != NO_REGISTER).then_some((list, count)),
