@@ -60,8 +60,8 @@ impl fmt::Display for Executor {
     }
 }
 
-/// Whether waves of code become machine code, on CPU threads and in the persistent kernel of a GPU,
-/// instead of being interpreted.
+/// Whether waves of code become machine code, on CPU threads and in kernels of a GPU, instead of being
+/// interpreted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]

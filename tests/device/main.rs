@@ -28,6 +28,7 @@ mod cases;
 mod devices;
 mod evidence;
 mod faults;
+mod linked;
 mod lost;
 mod own;
 mod planning;
@@ -50,10 +51,11 @@ const EXECUTORS: [(Executor, &str); 3] = [
 ];
 
 /// The parts of the tests, in their order, with the line that opens each.
-const PARTS: [(&str, &str); 9] = [
+const PARTS: [(&str, &str); 10] = [
     ("faults", "faults and cancelled runs"),
     ("own", "waves of other crates"),
     ("plans", "plans, budgets, faults of batches"),
+    ("code", "machine code of batches, launches and services"),
     ("service", "a service"),
     ("streams", "streams"),
     ("devices", "several devices"),
@@ -238,6 +240,7 @@ fn run_part(name: &str, options: &Options, tally: &mut Tally) {
             budgets::run(options.quick, tally);
             batches::faults(options.quick, tally);
         }
+        "code" => linked::run(options.seed, options.quick, tally),
         "service" => service::run(options.seed, options.quick, options.slots, tally),
         "streams" => streams::run(options.seed, options.quick, tally),
         "devices" => devices::run(options.seed, options.quick, tally),

@@ -39,6 +39,12 @@ crate::export_kernels! {
     /// One group of the body of a loop that runs code.
     seawall_body_all(record: *const LaunchRecord, fixpoint: u32, group: u32, last: u32)
         bodies::body::<All>(record, [fixpoint, group, last]);
+    /// One group of a program that only runs code, with machine code that the host links to it.
+    seawall_group_linked(record: *const LaunchRecord, group: u32)
+        bodies::group::<Linked>(record, group);
+    /// One group of the body of a loop of such a program.
+    seawall_body_linked(record: *const LaunchRecord, fixpoint: u32, group: u32, last: u32)
+        bodies::body::<Linked>(record, [fixpoint, group, last]);
     /// One top-level group.
     seawall_group(record: *const LaunchRecord, group: u32)
         bodies::group::<Ready>(record, group);
@@ -61,6 +67,10 @@ crate::export_kernels! {
     /// A batch of graphs of which some run code, one graph a block at a time.
     seawall_batch_all(record: *const BatchRecord)
         bodies::batch::<Device, All>(Device {}, record);
+    /// A batch of graphs whose programs only run code, with machine code of their waves that the
+    /// host links to it, one graph a block at a time.
+    seawall_batch_linked(record: *const BatchRecord)
+        bodies::batch::<Device, Linked>(Device {}, record);
     /// A batch of graphs whose programs only search, in small blocks.
     seawall_batch_search(record: *const BatchRecord)
         bodies::batch::<CompactDevice, Searches>(CompactDevice {}, record);
@@ -68,6 +78,9 @@ crate::export_kernels! {
     seawall_serve(record: *const ServeRecord) bodies::serve::<Nothing>(record);
     /// A service whose workers run programs too.
     seawall_serve_all(record: *const ServeRecord) bodies::serve::<All>(record);
+    /// A service whose workers run programs that only run code, with machine code that the host
+    /// links to it.
+    seawall_serve_linked(record: *const ServeRecord) bodies::serve::<Linked>(record);
     /// A stream of edges through memory of the host, until the host ends it. All blocks must be
     /// resident at once.
     seawall_stream(record: *const StreamRecord) stream(Device {}, Stream::new(record));

@@ -45,13 +45,6 @@ impl Wave {
         )
     }
 
-    /// Its index in the table.
-    #[cfg(target_arch = "nvptx64")]
-    #[inline(always)]
-    pub(crate) const fn index(self) -> u32 {
-        self.0
-    }
-
     /// Word of its opcode.
     #[inline(always)]
     pub fn opcode<G: Grid>(self, grid: G) -> u32 {

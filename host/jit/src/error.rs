@@ -22,6 +22,12 @@ pub enum JitError {
         /// Its number in the table.
         instruction: usize,
     },
+    /// Two different waves have the same code, by whose number a GPU's kernel finds that of a wave.
+    #[error("two waves share the code from instruction {instruction} on")]
+    Shared {
+        /// The number of its first instruction in the program's table.
+        instruction: usize,
+    },
     /// Cranelift refuses a function.
     #[error("Cranelift: {reason}")]
     Cranelift {

@@ -59,20 +59,27 @@ pub(super) fn asked(wave: &WaveRecord) -> seawall_jit::CodeWave {
     }
 }
 
-/// The function of a GPU's kernel that runs the waves of code, or the reason for which there is none.
+/// The function of a GPU's kernel that runs the waves of code of programs, each with the number of
+/// its first instruction in the kernel's table; or the reason for which there is none.
 #[cfg(feature = "jit")]
-pub(super) fn ptx(program: &EncodedProgram) -> Result<String, String> {
-    let waves: Vec<_> = code_waves(program)
-        .iter()
-        .map(|(place, wave)| (*place as u32, asked(wave)))
-        .collect();
-    let tables = CodeTables::of(program, false).for_compiler();
-    seawall_jit::ptx::linked(&tables, &waves).map_err(|error| error.to_string())
+pub(super) fn ptx<'t>(
+    programs: impl IntoIterator<Item = (CodeTables<'t>, u32)>,
+) -> Result<String, String> {
+    let mut linked = seawall_jit::ptx::Linked::default();
+    for (tables, first_code) in programs {
+        let waves = code_waves(tables.program);
+        let waves: Vec<_> = waves.iter().map(|(_, wave)| asked(wave)).collect();
+        let added = linked.add(&tables.for_compiler(), first_code, &waves);
+        added.map_err(|error| error.to_string())?;
+    }
+    Ok(linked.finish())
 }
 
 /// [`ptx`] without a compiler.
 #[cfg(not(feature = "jit"))]
-pub(super) fn ptx(_: &EncodedProgram) -> Result<String, String> {
+pub(super) fn ptx<'t>(
+    _: impl IntoIterator<Item = (CodeTables<'t>, u32)>,
+) -> Result<String, String> {
     Err(NO_COMPILER.to_owned())
 }
 
@@ -84,6 +91,23 @@ pub(super) fn code_waves(program: &EncodedProgram) -> Vec<(usize, WaveRecord)> {
         wave.opcode == Opcode::Each as u32 && record.instructions > 0
     };
     waves.filter(|(_, wave)| runs_code(wave)).collect()
+}
+
+/// Waves of a program, with their code from instruction `first` of the table on.
+pub(super) fn with_code_from(first: u32, waves: &[WaveRecord]) -> Vec<WaveRecord> {
+    let moved = |wave: &WaveRecord| {
+        let mut wave = *wave;
+        if wave.opcode == Opcode::Each as u32 {
+            let record = EachRecord::from_parameters(wave.parameters);
+            let record = EachRecord {
+                first: record.first.saturating_add(first),
+                ..record
+            };
+            wave.parameters = record.to_parameters();
+        }
+        wave
+    };
+    waves.iter().map(moved).collect()
 }
 
 /// The report of programs whose code is interpreted, for this reason; `None` if they have none.

@@ -37,7 +37,7 @@ pub struct CudaOptions {
     pub lane_table: LaneTable,
     /// Limits of each run.
     pub limits: RunLimits,
-    /// Whether waves of code become machine code, in the persistent kernel.
+    /// Whether waves of code become machine code.
     pub jit: Jit,
     /// Most device memory that the session may take, bytes; `None` allows all free memory.
     pub budget_bytes: Option<u64>,
@@ -55,11 +55,12 @@ pub struct CudaOptions {
 }
 
 impl CudaOptions {
-    /// Those of `machine`, without its [`Jit`].
+    /// Those of `machine`.
     pub(crate) fn of(machine: &Machine) -> Self {
         Self {
             device: machine.device,
             limits: RunLimits::of(machine),
+            jit: machine.jit,
             budget_bytes: machine.budget_bytes,
             ..Self::default()
         }

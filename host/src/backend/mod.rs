@@ -173,7 +173,7 @@ pub struct RunStats {
     pub region: HostWork,
     /// The control block after the run.
     pub control: ControlRecord,
-    /// How waves of code ran; `None` unless threads of a CPU or a persistent kernel ran them.
+    /// How waves of code ran; `None` without any.
     pub code: Option<CodeReport>,
     /// Times and steps, if the session traces runs and its machine supports it.
     pub trace: Option<Trace>,
@@ -206,7 +206,6 @@ pub fn open<'g>(
     let options = cuda::CudaOptions {
         tiles: settings.tiles,
         lane_table: settings.lane_table,
-        jit: machine.jit,
         ..cuda::CudaOptions::of(machine)
     };
     cuda::open(executor, graph, options)
@@ -217,7 +216,8 @@ pub fn open<'g>(
 /// # Errors
 /// [`BackendError::NoCode`] with the reason for which there is none.
 pub fn ptx(program: &EncodedProgram) -> Result<String, BackendError> {
-    code::ptx(program).map_err(|reason| BackendError::NoCode { reason })
+    let tables = code::CodeTables::of(program, false);
+    code::ptx([(tables, 0)]).map_err(|reason| BackendError::NoCode { reason })
 }
 
 /// Bytes that the host reads back after each iteration of a loop whose body it launches: the words

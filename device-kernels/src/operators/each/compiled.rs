@@ -6,8 +6,6 @@ use crate::machine::memory::{Words, none_missed, note_missed};
 #[cfg(target_arch = "nvptx64")]
 use crate::machine::shared;
 use crate::tables::Tables;
-#[cfg(target_arch = "nvptx64")]
-use crate::tables::Wave;
 use seawall_core::abi::compiled::EachCall;
 #[cfg(not(target_arch = "nvptx64"))]
 use seawall_core::abi::compiled::EachCode;
@@ -41,7 +39,7 @@ pub(super) fn run<G: Grid>(
 }
 
 /// Stands for the function that the host writes in its place before the driver compiles the PTX: it
-/// runs the code of wave `wave` of the table for a lane's share of its `items`. All lanes of a block
+/// runs the code that begins at instruction `first` for a lane's share of its `items`. All lanes of a block
 /// call it. See [`seawall_core::abi::compiled`]. A kernel that is launched as it is traps here.
 ///
 /// # Safety
@@ -51,7 +49,7 @@ pub(super) fn run<G: Grid>(
 #[inline(never)]
 unsafe extern "C" fn seawall_each(
     call: *mut EachCall,
-    wave: u32,
+    first: u32,
     rank: u32,
     blocks: u32,
     items: u32,
@@ -62,13 +60,13 @@ unsafe extern "C" fn seawall_each(
     unsafe {
         core::arch::asm!(
             "trap; // {} {} {} {} {} {} {}",
-            in(reg64) call, in(reg32) wave, in(reg32) rank, in(reg32) blocks,
+            in(reg64) call, in(reg32) first, in(reg32) rank, in(reg32) blocks,
             in(reg32) items, in(reg32) longest_row, in(reg32) scratch, options(nostack)
         );
     }
 }
 
-/// Calls the linked function for the items of `wave`.
+/// Calls the linked function of the code that begins at instruction `first`, for its items.
 ///
 /// # Errors
 /// [`FaultCode::BadIndex`] when it uses an index out of range.
@@ -76,7 +74,7 @@ unsafe extern "C" fn seawall_each(
 #[inline(always)]
 pub(super) fn run_linked<G: Grid>(
     cx: ContextRef<G>,
-    wave: Wave,
+    first: u32,
     items: u32,
     list: Option<Words>,
 ) -> Result<(), FaultCode> {
@@ -93,7 +91,7 @@ pub(super) fn run_linked<G: Grid>(
     unsafe {
         seawall_each(
             &raw mut call,
-            wave.index(),
+            first,
             team.rank(),
             team.size(),
             items,

@@ -75,14 +75,19 @@ pub fn run_each<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode>
 #[cfg(target_arch = "nvptx64")]
 #[inline(never)]
 pub fn run_linked<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCode> {
-    let domain = domain_of(cx, wave)?;
-    if domain.items == 0 {
+    let Domain {
+        record,
+        list,
+        items,
+    } = domain_of(cx, wave)?;
+    // Code without an instruction has the number of the code that follows it.
+    if items == 0 || record.instructions == 0 {
         return Ok(());
     }
-    if domain.record.before != 0 {
+    if record.before != 0 {
         return Err(FaultCode::BadParameter);
     }
-    compiled::run_linked(cx, wave, domain.items, domain.list)
+    compiled::run_linked(cx, record.first, items, list)
 }
 
 /// The items of a wave.

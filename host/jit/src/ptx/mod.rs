@@ -29,7 +29,8 @@ use crate::{CodeWave, JitError, Tables};
 use edges::Edge;
 use seawall_core::abi::code::{Joined, Kind, Op};
 use seawall_core::abi::compiled::{EachCall, LINKED_NAME};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 use std::mem::offset_of;
 use values::{Four, bits};
 use writer::{Reg, Writer, put};
@@ -43,42 +44,96 @@ type Temps = crate::walk::Temps<Reg, SLOTS>;
 /// The parameters of a function, after the address of the [`EachCall`].
 const WORDS: [&str; 5] = ["p_rank", "p_blocks", "p_items", "p_longest", "p_scratch"];
 
-/// The text of the function [`LINKED_NAME`] for waves of a table, each with its index there. It
-/// takes the place of the function of that name in a kernel's text.
-///
-/// # Errors
-/// [`JitError::Unchecked`] for code that has not passed the checks of programs.
-pub fn linked(tables: &Tables<'_>, waves: &[(u32, CodeWave)]) -> Result<String, JitError> {
-    let mut text = String::new();
-    let mut made: Vec<CodeWave> = Vec::new();
-    let mut calls = String::new();
-    for (index, wave) in waves {
-        let known = made.iter().position(|other| other == wave);
-        let number = match known {
-            Some(number) => number,
-            None => {
-                text.push_str(&function(tables, wave, made.len())?);
-                made.push(*wave);
-                made.len() - 1
-            }
-        };
-        calls.push_str(&call(*index, number));
-    }
-    text.push_str(&dispatch(&calls));
-    Ok(text)
+/// The text of the function [`LINKED_NAME`] for waves of one program or of several whose code lies in
+/// one table. It takes the place of the function of that name in a kernel's text.
+#[derive(Debug, Default)]
+pub struct Linked {
+    text: String,
+    /// The number of each function that was written, by its body: programs for graphs of other sizes
+    /// have some in common.
+    written: HashMap<String, usize>,
+    /// The wave with each first instruction, and the number of its function.
+    waves: BTreeMap<u32, (CodeWave, usize)>,
 }
 
-/// The call of function `number` for the wave with this index.
-fn call(index: u32, number: usize) -> String {
+impl Linked {
+    /// Writes the functions of `waves` of a program whose first instruction is number `first_code`
+    /// of the table that kernels read.
+    ///
+    /// # Errors
+    /// [`JitError::Unchecked`] for code that has not passed the checks of programs,
+    /// [`JitError::Shared`] for code of two different waves.
+    pub fn add(
+        &mut self,
+        tables: &Tables<'_>,
+        first_code: u32,
+        waves: &[CodeWave],
+    ) -> Result<(), JitError> {
+        for wave in waves {
+            let body = body(tables, wave)?;
+            let next = self.written.len();
+            let number = *self.written.entry(body).or_insert_with_key(|body| {
+                let _ = write!(self.text, ".func {LINKED_NAME}_{next}{body}");
+                next
+            });
+            let first = first_code.saturating_add(wave.record.first);
+            let (known, _) = self.waves.entry(first).or_insert((*wave, number));
+            if known != wave {
+                let instruction = wave.record.first as usize;
+                return Err(JitError::Shared { instruction });
+            }
+        }
+        Ok(())
+    }
+
+    /// Number of functions so far.
+    #[must_use]
+    pub fn functions(&self) -> usize {
+        self.written.len()
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn finish(mut self) -> String {
+        let calls = self.waves.iter();
+        let calls: Vec<_> = calls
+            .map(|(first, (_, number))| (*first, *number))
+            .collect();
+        self.text.push_str(&dispatch(&choice(&calls)));
+        self.text
+    }
+}
+
+/// The call of the function of the wave that is asked for, among those with these first instructions,
+/// which rise: by halves, as a batch may have many.
+fn choice(calls: &[(u32, usize)]) -> String {
+    match calls {
+        [] => String::new(),
+        [(first, number)] => call(*first, *number),
+        _ => {
+            let (lower, upper) = calls.split_at(calls.len() / 2);
+            let from = upper[0].0;
+            format!(
+                "\tsetp.ge.u32 %p0, %r0, {from};\n\t@%p0 bra $from_{from};\n{}\tret;\n\
+                 $from_{from}:\n{}",
+                choice(lower),
+                choice(upper)
+            )
+        }
+    }
+}
+
+/// The call of function `number` for the wave with this first instruction.
+fn call(first: u32, number: usize) -> String {
     let declared: String = (1..6).map(|at| format!(".param .b32 a{at};")).collect();
     let stored: String = (1..6)
         .map(|at| format!("st.param.b32 [a{at}], %r{at};"))
         .collect();
     format!(
-        "\tsetp.ne.u32 %p0, %r0, {index};\n\t@%p0 bra $next_{index};\n\
+        "\tsetp.ne.u32 %p0, %r0, {first};\n\t@%p0 bra $next_{first};\n\
          \t{{ .param .b64 a0;{declared}\n\tst.param.b64 [a0], %d0;{stored}\n\
          \tcall.uni {LINKED_NAME}_{number}, (a0, a1, a2, a3, a4, a5); }}\n\tret;\n\
-         $next_{index}:\n"
+         $next_{first}:\n"
     )
 }
 
@@ -95,7 +150,8 @@ fn dispatch(calls: &str) -> String {
     )
 }
 
-fn function(tables: &Tables<'_>, wave: &CodeWave, number: usize) -> Result<String, JitError> {
+/// The parameters and the body of a wave's function.
+fn body(tables: &Tables<'_>, wave: &CodeWave) -> Result<String, JitError> {
     let mut emitter = Emitter::new(tables, wave);
     emitter.function()?;
     let body = emitter.w.finish();
@@ -104,7 +160,7 @@ fn function(tables: &Tables<'_>, wave: &CodeWave, number: usize) -> Result<Strin
         .map(|name| format!(".param .b32 {name}"))
         .collect();
     Ok(format!(
-        ".func {LINKED_NAME}_{number}(.param .b64 p_call, {})\n{{\n{body}}}\n",
+        "(.param .b64 p_call, {})\n{{\n{body}}}\n",
         words.join(", ")
     ))
 }

@@ -16,10 +16,9 @@ use super::place::{
 use super::{BatchError, BatchStats, Job};
 use crate::backend::code::interpreted;
 use crate::backend::record::{Addresses, GraphAddresses, GraphSize, TableAddresses, launch_record};
-use crate::backend::{BackendError, HostWork, NamedWaves, fault, resident_digest};
+use crate::backend::{BackendError, CodeReport, HostWork, NamedWaves, fault, resident_digest};
 use crate::executor::Executor;
 use crate::graph::Graph;
-use crate::program::EncodedProgram;
 use bytemuck::Zeroable;
 use rayon::prelude::*;
 use seawall_core::abi::batch::{BatchRecord, BatchState, GRAPHS_MAX};
@@ -65,9 +64,16 @@ impl Pack {
     /// programs.
     ///
     /// # Errors
-    /// [`BatchError::Job`] if a program, an input and a graph of a job do not match;
-    /// [`BackendError::OutOfMemory`] if there is no space for one worker.
+    /// As [`Pack::of`] and [`Pack::within`].
     pub(crate) fn new(jobs: &[Job<'_>], space: BatchLimits) -> Result<Self, BatchError> {
+        Self::of(jobs)?.within(space)
+    }
+
+    /// Checks `jobs` and lays out all but the arenas.
+    ///
+    /// # Errors
+    /// [`BatchError::Job`] if a program, an input and a graph of a job do not match.
+    pub(crate) fn of(jobs: &[Job<'_>]) -> Result<Self, BatchError> {
         if jobs.is_empty() || jobs.len() > GRAPHS_MAX as usize {
             return Err(BatchError::Size {
                 jobs: jobs.len(),
@@ -89,24 +95,40 @@ impl Pack {
         let io = io_start..cursor.0;
         let state = cursor.take(size_of::<BatchState>() as u64);
         let controls = cursor.take(table::<ControlRecord>(jobs.len()));
-        let arenas = cursor.0;
-        let (workers, arena_stride) = place_arenas(&tables, &mut places, &mut cursor, space)?;
         Ok(Self {
             order: by_size(jobs),
             tables,
             places,
-            workers,
-            arena_stride,
-            time_budget_ns: space.time_budget_ns,
-            machine: space.machine,
+            workers: 0,
+            arena_stride: 0,
+            time_budget_ns: 0,
+            machine: (Executor::Cpu, 0),
             launches,
             digests,
             code: (code, instructions as u32),
             io,
             state,
             controls,
-            arenas,
+            arenas: cursor.0,
             bytes: cursor.0,
+        })
+    }
+
+    /// Places the arenas of a machine's workers.
+    ///
+    /// # Errors
+    /// [`BackendError::OutOfMemory`] if there is no space for one worker.
+    pub(crate) fn within(mut self, space: BatchLimits) -> Result<Self, BatchError> {
+        let mut cursor = Cursor(self.arenas);
+        let (workers, arena_stride) =
+            place_arenas(&self.tables, &mut self.places, &mut cursor, space)?;
+        Ok(Self {
+            workers,
+            arena_stride,
+            time_budget_ns: space.time_budget_ns,
+            machine: space.machine,
+            bytes: cursor.0,
+            ..self
         })
     }
 
@@ -130,7 +152,7 @@ impl Pack {
     }
 
     /// The distinct programs, in the order of the places of their tables.
-    pub(super) fn tables(&self) -> &[Tables] {
+    pub(crate) fn tables(&self) -> &[Tables] {
         &self.tables
     }
 
@@ -139,8 +161,13 @@ impl Pack {
         self.places.iter().map(|place| place.tables)
     }
 
-    fn programs(&self) -> impl Iterator<Item = &EncodedProgram> {
-        self.tables.iter().map(|tables| &*tables.program)
+    /// How waves of code run where all are interpreted; `None` if there are none.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(dead_code, reason = "threads run machine code")
+    )]
+    pub(crate) fn interpreted(&self, reason: &str) -> Option<CodeReport> {
+        interpreted(self.tables.iter().map(|tables| &*tables.program), reason)
     }
 
     /// Size of the whole block, bytes.
@@ -332,7 +359,7 @@ impl Pack {
         Ok(BatchStats {
             run_ns,
             host,
-            code: interpreted(self.programs(), "batches on a GPU interpret"),
+            code: None,
             controls: self.controls(zeroed)?,
         })
     }

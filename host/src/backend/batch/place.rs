@@ -5,14 +5,13 @@
 
 use super::{BatchError, Job};
 use crate::backend::BackendError;
+use crate::backend::code::with_code_from;
 use crate::backend::fit::{self, Ids};
 use crate::executor::Executor;
 use crate::graph::Csr;
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::code::Instruction;
-use seawall_core::abi::program::{
-    EachRecord, GroupRecord, Opcode, Region, RegisterRecord, WaveRecord,
-};
+use seawall_core::abi::program::{GroupRecord, Region, RegisterRecord, WaveRecord};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,13 +37,13 @@ pub(crate) struct BatchLimits {
 
 /// A program's tables, shared by all graphs that run it.
 #[derive(Debug)]
-pub(super) struct Tables {
-    pub(super) program: Arc<EncodedProgram>,
-    pub(super) registers: Vec<RegisterRecord>,
+pub(crate) struct Tables {
+    pub(crate) program: Arc<EncodedProgram>,
+    pub(crate) registers: Vec<RegisterRecord>,
     /// Those of the program, whose code lies in the batch's table.
     pub(super) waves: Vec<WaveRecord>,
     /// Its first instruction there.
-    pub(super) first_code: u32,
+    pub(crate) first_code: u32,
     pub(super) group_table: u64,
     pub(super) wave_table: u64,
     pub(super) register_table: u64,
@@ -142,23 +141,6 @@ fn with_code_of(program: &EncodedProgram, instructions: u32) -> Result<u32, Back
             available: table::<Instruction>(CODE_MAX as usize),
         }),
     }
-}
-
-/// Waves of a program, with their code from instruction `first` of the table on.
-fn with_code_from(first: u32, waves: &[WaveRecord]) -> Vec<WaveRecord> {
-    let moved = |wave: &WaveRecord| {
-        let mut wave = *wave;
-        if wave.opcode == Opcode::Each as u32 {
-            let record = EachRecord::from_parameters(wave.parameters);
-            let record = EachRecord {
-                first: record.first.saturating_add(first),
-                ..record
-            };
-            wave.parameters = record.to_parameters();
-        }
-        wave
-    };
-    waves.iter().map(moved).collect()
 }
 
 /// Places a program's tables, with its result register after the inputs, and its code from

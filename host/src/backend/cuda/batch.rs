@@ -11,6 +11,7 @@ use super::bound::Bound;
 use super::context::Context;
 use super::entry::Entry;
 use super::launch::{Grid, Residency};
+use super::linked::{BESIDE_CODE, LinkedCode, LinkedKernels, Programs, run_code_alone};
 use super::memory::DeviceMemory;
 use super::module::Module;
 use super::resident::lane;
@@ -20,7 +21,7 @@ use super::stream::{COPY_LIMIT, Event, Stream};
 use crate::backend::batch::{
     BatchError, BatchLimits, BatchSession, BatchStats, Job, Pack, Searches, own_of,
 };
-use crate::backend::{BackendError, Canceller, DeviceInfo, HostWork, SessionWork};
+use crate::backend::{BackendError, Canceller, CodeReport, DeviceInfo, HostWork, SessionWork};
 use crate::executor::Executor;
 use crate::units::elapsed_ns;
 use seawall_core::abi::batch::BatchState;
@@ -61,6 +62,10 @@ pub struct CudaBatch<'g> {
     searches: Searches<'g>,
     pack: Pack,
     grid: Grid,
+    /// Machine code of the programs, if they only run code.
+    code: Option<LinkedCode>,
+    /// Whether the grid's kernel has it.
+    is_linked: bool,
     memory: DeviceMemory,
     staging: Staging,
     clock: [Event; 2],
@@ -72,6 +77,7 @@ pub struct CudaBatch<'g> {
     abort: Option<AbortFlag>,
     work: SessionWork,
     upload_ns: u64,
+    module: Rc<Module>,
     context: Rc<Context>,
 }
 
@@ -94,15 +100,32 @@ impl<'g> CudaBatch<'g> {
             Some(_) => Entry::OwnBatch,
             None => entry,
         };
-        let shape = |blocks| RequestedShape {
-            blocks,
-            lanes: Some(lanes),
-            ..RequestedShape::default()
+        let kernels = LinkedKernels {
+            entries: &[Entry::BatchLinked],
+            shape: RequestedShape {
+                blocks: options.blocks,
+                lanes: Some(lanes),
+                ..RequestedShape::default()
+            },
+            residency: Residency::Free,
         };
         // Compiling the kernel is not part of the upload's time.
-        let kernel = module.kernel_within(entry, Bound::ANY, own)?;
         let started = Instant::now();
-        let most = Grid::new(kernel.clone(), shape(options.blocks), Residency::Free)?;
+        let pack = Pack::of(jobs)?;
+        let laid_out_ns = elapsed_ns(started);
+        let programs = jobs.iter().map(|job| &*job.program);
+        let mut code = (entry == Entry::BatchAll && run_code_alone(programs))
+            .then(|| LinkedCode::of(Programs::of_batch(jobs, &pack), options.jit, kernels));
+        let linked = code.as_mut().and_then(|code| code.grid(&module));
+        let is_linked = linked.is_some();
+        let most = match linked {
+            Some(grid) => grid,
+            None => {
+                let whole = module.kernel_within(entry, Bound::ANY, own)?;
+                Grid::new(whole, kernels.shape, kernels.residency)?
+            }
+        };
+        let started = Instant::now();
         let free = context.free_bytes()?;
         let space = BatchLimits {
             workers: most.shape().blocks,
@@ -110,15 +133,17 @@ impl<'g> CudaBatch<'g> {
             time_budget_ns: options.limits.time_budget_ns,
             machine: (Executor::Mega, options.device),
         };
-        let pack = Pack::new(jobs, space)?;
+        let pack = pack.within(space)?;
         let searches = Searches::of(jobs)?;
-        let grid = Grid::new(kernel, shape(Some(pack.workers())), Residency::Free)?;
+        let grid = most.with_blocks(pack.workers());
         let memory = DeviceMemory::take(&context, "the batch", pack.bytes())?;
         let (stream, staging) = lane(&context, (pack.image_bytes() as usize).min(BUFFER_MAX))?;
         let mut batch = Self {
             searches,
             pack,
             grid,
+            code,
+            is_linked,
             memory,
             staging,
             clock: [Event::new(&context)?, Event::new(&context)?],
@@ -129,11 +154,12 @@ impl<'g> CudaBatch<'g> {
             abort: None,
             work: SessionWork::default(),
             upload_ns: 0,
+            module,
             context,
         };
         let uploaded = batch.upload(jobs);
         batch.context.settled(&batch.stream, uploaded)?;
-        batch.upload_ns = elapsed_ns(started);
+        batch.upload_ns = laid_out_ns.saturating_add(elapsed_ns(started));
         Ok(batch)
     }
 
@@ -190,6 +216,26 @@ impl<'g> CudaBatch<'g> {
         let run_ns = start.ns_until(end)?;
         self.download_state()?;
         Ok((run_ns, host))
+    }
+
+    /// How waves of code ran, if programs have some.
+    fn code_report(&self) -> Option<CodeReport> {
+        match &self.code {
+            Some(code) => Some(code.report()),
+            None => self.pack.interpreted(BESIDE_CODE),
+        }
+    }
+
+    /// Counts a run, after which machine code may pay or be there.
+    fn ran(&mut self, run_ns: u64) {
+        let Some(code) = self.code.as_mut().filter(|_| !self.is_linked) else {
+            return;
+        };
+        code.ran(run_ns);
+        if let Some(grid) = code.grid(&self.module) {
+            self.grid = grid.with_blocks(self.pack.workers());
+            self.is_linked = true;
+        }
     }
 
     /// The word whose fault keeps blocks from taking further graphs, and those of the graphs
@@ -269,7 +315,10 @@ impl BatchSession for CudaBatch<'_> {
         let timed = self.context.settled(&self.stream, launched)?;
         self.canceller.settle()?;
         self.work.ran(0, timed.1.host_synchronisations);
-        self.pack.stats(timed.0, timed.1, &self.copy)
+        let stats = self.pack.stats(timed.0, timed.1, &self.copy)?;
+        let code = self.code_report();
+        self.ran(timed.0);
+        Ok(BatchStats { code, ..stats })
     }
 
     fn read_each(&mut self) -> Result<Vec<Result<Vec<u32>, BackendError>>, BatchError> {

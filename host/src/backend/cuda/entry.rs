@@ -21,10 +21,16 @@ pub(super) enum Entry {
     GroupAll,
     /// Runs one body group of a loop of a program that runs code.
     BodyAll,
+    /// Runs the ordinary waves of one group of a program by machine code that the host links to it.
+    GroupLinked,
+    /// Runs one body group of a loop of such a program.
+    BodyLinked,
     /// Counts an iteration of a loop on a register and decides whether another follows.
     Again,
     /// Runs the programs of a batch of which some run code.
     BatchAll,
+    /// Runs programs of a batch that only run code, by machine code that the host links to it.
+    BatchLinked,
     /// Runs the ordinary waves of one top-level group.
     Group,
     /// Resets the state of a loop.
@@ -43,6 +49,8 @@ pub(super) enum Entry {
     Serve,
     /// The same, with programs.
     ServeAll,
+    /// The same, with programs that only run code, by machine code that the host links to it.
+    ServeLinked,
     /// Runs one device's part of a run on several.
     Multi,
     /// Takes edges that stream from the host, until that ends it.
@@ -62,7 +70,7 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 21] = [
+    pub(super) const ALL: [Self; 25] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
@@ -71,8 +79,11 @@ impl Entry {
         Self::MegaAll,
         Self::GroupAll,
         Self::BodyAll,
+        Self::GroupLinked,
+        Self::BodyLinked,
         Self::Again,
         Self::BatchAll,
+        Self::BatchLinked,
         Self::Group,
         Self::Begin,
         Self::Body,
@@ -82,6 +93,7 @@ impl Entry {
         Self::BatchSearch,
         Self::Serve,
         Self::ServeAll,
+        Self::ServeLinked,
         Self::Stream,
         Self::Multi,
     ];
@@ -97,8 +109,11 @@ impl Entry {
             Self::MegaAll => c"seawall_mega_all",
             Self::GroupAll => c"seawall_group_all",
             Self::BodyAll => c"seawall_body_all",
+            Self::GroupLinked => c"seawall_group_linked",
+            Self::BodyLinked => c"seawall_body_linked",
             Self::Again => c"seawall_again",
             Self::BatchAll => c"seawall_batch_all",
+            Self::BatchLinked => c"seawall_batch_linked",
             Self::Group => c"seawall_group",
             Self::Begin => c"seawall_begin",
             Self::Body => c"seawall_body",
@@ -108,6 +123,7 @@ impl Entry {
             Self::BatchSearch => c"seawall_batch_search",
             Self::Serve => c"seawall_serve",
             Self::ServeAll => c"seawall_serve_all",
+            Self::ServeLinked => c"seawall_serve_linked",
             Self::Stream => c"seawall_stream",
             Self::Multi => c"seawall_multi",
             Self::OwnMega => c"seawall_own_mega",
@@ -123,12 +139,13 @@ impl Entry {
         match self {
             Self::Mega | Self::MegaSearch | Self::MegaRounds => 0,
             Self::MegaCode | Self::MegaLinked | Self::MegaAll | Self::OwnMega => 0,
-            Self::Batch | Self::BatchSearch | Self::BatchAll | Self::OwnBatch => 0,
-            Self::Serve | Self::ServeAll | Self::OwnServe => 0,
+            Self::Batch | Self::BatchSearch | Self::BatchAll => 0,
+            Self::BatchLinked | Self::OwnBatch => 0,
+            Self::Serve | Self::ServeAll | Self::ServeLinked | Self::OwnServe => 0,
             Self::Stream | Self::Multi => 0,
-            Self::Group | Self::GroupAll | Self::OwnGroup => 1,
+            Self::Group | Self::GroupAll | Self::GroupLinked | Self::OwnGroup => 1,
             Self::Begin | Self::Again | Self::Barriers => 1,
-            Self::Body | Self::BodyAll | Self::OwnBody | Self::While => 3,
+            Self::Body | Self::BodyAll | Self::BodyLinked | Self::OwnBody | Self::While => 3,
         }
     }
 }

@@ -134,6 +134,21 @@ impl Grid {
         self.kernel.allow_extra(self.extra)
     }
 
+    /// Returns the grid with this many blocks, which must not wait for each other.
+    pub(super) fn with_blocks(self, blocks: u32) -> Self {
+        debug_assert_eq!(self.residency, Residency::Free);
+        let shape = GridShape {
+            blocks,
+            ..self.shape
+        };
+        Self { shape, ..self }
+    }
+
+    /// The kernel.
+    pub(super) const fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
     /// The chosen shape.
     pub(super) const fn shape(&self) -> GridShape {
         self.shape
@@ -230,15 +245,23 @@ const fn doing(entry: Entry) -> &'static str {
         | Entry::MegaLinked
         | Entry::MegaAll
         | Entry::OwnMega => "launching the persistent kernel",
-        Entry::Group | Entry::GroupAll | Entry::OwnGroup => "launching a group",
+        Entry::Group | Entry::GroupAll | Entry::GroupLinked | Entry::OwnGroup => {
+            "launching a group"
+        }
         Entry::Begin => "launching the start of a loop",
-        Entry::Body | Entry::BodyAll | Entry::OwnBody => "launching a loop's body",
+        Entry::Body | Entry::BodyAll | Entry::BodyLinked | Entry::OwnBody => {
+            "launching a loop's body"
+        }
         Entry::While | Entry::Again => "launching a loop's decision",
         Entry::Barriers => "launching the barrier test",
-        Entry::Batch | Entry::BatchSearch | Entry::BatchAll | Entry::OwnBatch => {
-            "launching the batch"
+        Entry::Batch
+        | Entry::BatchSearch
+        | Entry::BatchAll
+        | Entry::BatchLinked
+        | Entry::OwnBatch => "launching the batch",
+        Entry::Serve | Entry::ServeAll | Entry::ServeLinked | Entry::OwnServe => {
+            "launching the service"
         }
-        Entry::Serve | Entry::ServeAll | Entry::OwnServe => "launching the service",
         Entry::Stream => "launching the stream",
         Entry::Multi => "launching a device of several",
     }

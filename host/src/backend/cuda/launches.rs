@@ -8,13 +8,16 @@ use super::GridShape;
 use super::bound::Bound;
 use super::entry::Entry;
 use super::launch::{Grid, Residency};
+use super::linked::{LinkedCode, LinkedKernels, Programs, run_code_alone};
 use super::loaded::Loaded;
 use super::module::Module;
 use super::running::Running;
 use super::shape::RequestedShape;
 use super::stream::Stream;
-use crate::backend::BackendError;
 use crate::backend::walk::{Kernel, LoopStage, StageLauncher, walk};
+use crate::backend::{BackendError, CodeReport};
+use crate::executor::Jit;
+use crate::graph::Graph;
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
 use std::rc::Rc;
@@ -31,6 +34,11 @@ pub(super) struct Launches {
     code: Option<Bodies>,
     /// The kernels of the waves of another crate, of the last program that had some.
     own: Option<Bodies>,
+    /// Machine code of the loaded program, if it only runs code, and the kernels with it once there
+    /// are some.
+    machine_code: Option<Box<LinkedCode>>,
+    linked: Option<Bodies>,
+    jit: Jit,
     /// The kernel that counts iterations of a loop on a register, once a program had one.
     again: Option<Grid>,
     chosen: Chosen,
@@ -41,6 +49,7 @@ pub(super) struct Launches {
 enum Chosen {
     Ready,
     Code,
+    Linked,
     Own,
 }
 
@@ -77,7 +86,11 @@ impl Bodies {
 
 impl Launches {
     /// Shapes the kernels.
-    pub(super) fn new(module: &Rc<Module>, asked: RequestedShape) -> Result<Self, BackendError> {
+    pub(super) fn new(
+        module: &Rc<Module>,
+        asked: RequestedShape,
+        jit: Jit,
+    ) -> Result<Self, BackendError> {
         Ok(Self {
             module: Rc::clone(module),
             asked,
@@ -85,13 +98,21 @@ impl Launches {
             ready: Bodies::new(module, asked, [Entry::Group, Entry::Body])?,
             code: None,
             own: None,
+            machine_code: None,
+            linked: None,
+            jit,
             again: None,
             chosen: Chosen::Ready,
         })
     }
 
-    /// Chooses the kernels for `program`.
-    pub(super) fn choose(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+    /// Chooses the kernels for `program` on `graph`.
+    pub(super) fn choose(
+        &mut self,
+        program: &EncodedProgram,
+        graph: &Graph,
+    ) -> Result<(), BackendError> {
+        (self.machine_code, self.linked) = (None, None);
         let opcodes = program.waves.iter();
         let known = opcodes.filter_map(|wave| Opcode::from_word(wave.opcode));
         let runs_code = seawall_device::runs_code(known);
@@ -105,6 +126,18 @@ impl Launches {
             self.chosen = Chosen::Own;
             return Ok(());
         }
+        if run_code_alone([program]) {
+            let kernels = LinkedKernels {
+                entries: &[Entry::GroupLinked, Entry::BodyLinked],
+                shape: self.asked,
+                residency: Residency::Free,
+            };
+            let code = LinkedCode::of(Programs::one(program, graph), self.jit, kernels);
+            self.machine_code = Some(Box::new(code));
+            if self.link() {
+                return Ok(());
+            }
+        }
         if runs_code && self.code.is_none() {
             let entries = [Entry::GroupAll, Entry::BodyAll];
             self.code = Some(Bodies::new(&self.module, self.asked, entries)?);
@@ -117,10 +150,42 @@ impl Launches {
         Ok(())
     }
 
+    /// Takes the machine code of the program, if it is there or due; returns whether it is new.
+    fn link(&mut self) -> bool {
+        let code = self.machine_code.as_mut();
+        let code = code.filter(|_| self.linked.is_none());
+        let grids = code.and_then(|code| code.grids(&self.module));
+        let Some([group, body]) = grids.and_then(|grids| <[Grid; 2]>::try_from(grids).ok()) else {
+            return false;
+        };
+        self.linked = Some(Bodies { group, body });
+        self.chosen = Chosen::Linked;
+        true
+    }
+
+    /// Counts a run; returns whether other kernels run the program from now on.
+    pub(super) fn ran(&mut self, run_ns: u64) -> bool {
+        if let Some(code) = &mut self.machine_code {
+            code.ran(run_ns);
+        }
+        self.link()
+    }
+
+    /// Whether runs take machine code of the program.
+    pub(super) const fn is_linked(&self) -> bool {
+        self.linked.is_some()
+    }
+
+    /// How waves of code run, if the program only runs code.
+    pub(super) fn code_report(&self) -> Option<CodeReport> {
+        self.machine_code.as_deref().map(LinkedCode::report)
+    }
+
     fn bodies(&self) -> &Bodies {
         let chosen = match self.chosen {
             Chosen::Ready => None,
             Chosen::Code => self.code.as_ref(),
+            Chosen::Linked => self.linked.as_ref(),
             Chosen::Own => self.own.as_ref(),
         };
         chosen.unwrap_or(&self.ready)
@@ -130,6 +195,7 @@ impl Launches {
         let chosen = match self.chosen {
             Chosen::Ready => None,
             Chosen::Code => self.code.as_mut(),
+            Chosen::Linked => self.linked.as_mut(),
             Chosen::Own => self.own.as_mut(),
         };
         chosen.unwrap_or(&mut self.ready)

@@ -1,16 +1,19 @@
-//! Machine code of a program's waves, linked to the persistent kernel.
+//! Machine code of waves, linked to the persistent kernel of a program or to that of a batch.
 //!
-//! A program runs interpreted until compiling pays: before the first run if that is expected to
+//! Programs run interpreted until compiling pays: before the first run if that is expected to
 //! take longer, else beside later ones. The driver compiles the text of the kernel with the
-//! program's functions; what it made is kept in the user's cache folder ([`super::code_cache`]).
+//! functions of all waves; what it made is kept in the user's cache folder ([`super::code_cache`]).
 
 use super::bound::Bound;
 use super::code_cache::Key;
 use super::embedded::Embedded;
+use super::entry::Entry;
 use super::launch::{Grid, Residency};
 use super::module::{Module, assemble};
 use super::shape::RequestedShape;
 use super::text::linked;
+use crate::backend::batch::{Job, Pack};
+use crate::backend::code::CodeTables;
 use crate::backend::{BackendError, CodeReport, code};
 use crate::executor::Jit;
 use crate::graph::Graph;
@@ -18,6 +21,7 @@ use crate::program::encoded::EncodedProgram;
 use crate::spans;
 use crate::units::elapsed_ns;
 use cudarc::driver::sys::{self, CUcontext};
+use seawall_core::abi::program::{Opcode, RegisterRecord};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -30,22 +34,156 @@ const EDGES_MAX: u32 = u32::MAX - (1 << 16);
 /// Time that compiling is expected to take, nanoseconds; see `docs/experiments/vocabulary.md`.
 const COMPILE_NS: u64 = 1_000_000_000;
 
+/// Time that it is expected to take beyond that for each wave after the first few, nanoseconds.
+const WAVE_NS: u64 = 50_000_000;
+
+/// Waves within [`COMPILE_NS`].
+const WAVES_WITHIN: u64 = 16;
+
+/// Most waves of code of a kernel, so that compiling ends within a minute.
+const WAVES_MAX: u32 = 1024;
+
+/// The reason for which programs are interpreted beside waves that no kernel with machine code has.
+pub(super) const BESIDE_CODE: &str = "the kernel runs other waves beside code";
+
+/// Runs of each of its programs that are expected of a service.
+const SERVED: u64 = 1000;
+
 /// Time from which on a run, or all so far, is worth a look for code that was kept, nanoseconds.
 const LOOK_NS: u64 = 5_000_000;
 
 /// Time that the interpreter is expected to take for an instruction, picoseconds.
 const STEP_PS: u64 = 4;
 
-/// The code of a loaded program.
+/// Kernels that run linked code, and their grids.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinkedKernels {
+    pub(super) entries: &'static [Entry],
+    pub(super) shape: RequestedShape,
+    pub(super) residency: Residency,
+}
+
+impl LinkedKernels {
+    fn bound(&self, units: u32) -> Bound {
+        match self.residency {
+            Residency::Cooperative => self.shape.bound(units),
+            Residency::Free => Bound::ANY,
+        }
+    }
+}
+
+/// A program whose code lies in a kernel's table.
+#[derive(Debug)]
+struct Program {
+    program: Arc<EncodedProgram>,
+    /// Those of the program, or with other places.
+    registers: Vec<RegisterRecord>,
+    /// The number of its first instruction.
+    first_code: u32,
+}
+
+/// The programs of a kernel, and the work of a run of all.
+#[derive(Debug)]
+pub(super) struct Programs {
+    all: Vec<Program>,
+    /// Instructions that a run is expected to take.
+    steps: u64,
+    /// Edges of the largest graph.
+    edges: u32,
+}
+
+impl Programs {
+    /// One program on one graph.
+    pub(super) fn one(program: &EncodedProgram, graph: &Graph) -> Self {
+        Self {
+            steps: code::steps(program, graph),
+            edges: graph.edges(),
+            all: vec![Program {
+                program: Arc::new(program.clone()),
+                registers: program.registers.clone(),
+                first_code: 0,
+            }],
+        }
+    }
+
+    /// Those of a batch.
+    pub(super) fn of_batch(jobs: &[Job<'_>], pack: &Pack) -> Self {
+        let steps = jobs.iter().map(|job| code::steps(&job.program, job.graph));
+        let edges = jobs.iter().map(|job| job.graph.edges());
+        let programs = pack.tables().iter().map(|tables| Program {
+            program: Arc::clone(&tables.program),
+            registers: tables.registers.clone(),
+            first_code: tables.first_code,
+        });
+        Self {
+            steps: steps.fold(0, u64::saturating_add),
+            edges: edges.max().unwrap_or(0),
+            all: programs.collect(),
+        }
+    }
+
+    /// Those of a service, each with the number of its first instruction.
+    pub(super) fn of_service<'p>(
+        programs: impl Iterator<Item = (&'p EncodedProgram, u32)>,
+        graph: &Graph,
+    ) -> Self {
+        let mut all = Self {
+            all: Vec::new(),
+            steps: 0,
+            edges: graph.edges(),
+        };
+        for (program, first_code) in programs {
+            let steps = code::steps(program, graph).saturating_mul(SERVED);
+            all.steps = all.steps.saturating_add(steps);
+            all.all.push(Program {
+                program: Arc::new(program.clone()),
+                registers: program.registers.clone(),
+                first_code,
+            });
+        }
+        all
+    }
+
+    /// Waves of code.
+    fn waves(&self) -> u32 {
+        let waves = self.all.iter().map(|one| code::code_waves(&one.program));
+        let waves: usize = waves.map(|waves| waves.len()).sum();
+        u32::try_from(waves).unwrap_or(u32::MAX)
+    }
+
+    fn text(&self) -> Result<String, String> {
+        let tables = self.all.iter().map(|one| {
+            let tables = CodeTables {
+                program: &one.program,
+                registers: &one.registers,
+                is_alone: false,
+            };
+            (tables, one.first_code)
+        });
+        code::ptx(tables)
+    }
+}
+
+/// Whether programs only run code, so that a kernel with their machine code knows all waves.
+pub(super) fn run_code_alone<'p>(programs: impl IntoIterator<Item = &'p EncodedProgram>) -> bool {
+    let waves = programs.into_iter().flat_map(|program| &program.waves);
+    let opcodes = waves.filter_map(|wave| Opcode::from_word(wave.opcode));
+    seawall_device::megakernel_for(opcodes).as_bytes() == Entry::MegaCode.name().to_bytes()
+}
+
+/// The code of a loaded program, or of the programs of a batch.
 #[derive(Debug)]
 pub(super) struct LinkedCode {
     jit: Jit,
-    shape: RequestedShape,
-    program: EncodedProgram,
+    kernels: LinkedKernels,
+    programs: Programs,
+    /// Waves of code.
+    waves: u32,
     /// The functions once they are written, or the reason for which there are none.
     text: Option<Result<Arc<str>, String>>,
-    /// Time that a run is expected to take, and that runs took so far, nanoseconds.
+    /// Time that a run and compiling are expected to take, and that runs took so far, nanoseconds.
     expected_ns: u64,
+    compile_ns: u64,
     ran_ns: u64,
     state: State,
     made: Option<Figures>,
@@ -83,6 +221,7 @@ struct Figures {
 struct Order {
     context: CUcontext,
     image: &'static Embedded,
+    entries: &'static [Entry],
     bound: Bound,
     text: Arc<str>,
     key: Key,
@@ -92,23 +231,24 @@ struct Order {
 unsafe impl Send for Order {}
 
 impl LinkedCode {
-    /// The code of `program` on `graph`, for blocks of this shape.
-    pub(super) fn of(
-        program: &EncodedProgram,
-        graph: &Graph,
-        (jit, shape): (Jit, RequestedShape),
-    ) -> Self {
+    /// The code of `programs`, for `kernels`.
+    pub(super) fn of(programs: Programs, jit: Jit, kernels: LinkedKernels) -> Self {
+        let waves = programs.waves();
         let refused = match jit {
             Jit::Never => Some("not asked for".to_owned()),
-            _ if graph.edges() > EDGES_MAX => Some(format!("more than {EDGES_MAX} edges")),
+            _ if programs.edges > EDGES_MAX => Some(format!("more than {EDGES_MAX} edges")),
+            _ if waves > WAVES_MAX => Some(format!("more than {WAVES_MAX} waves of code")),
             _ => None,
         };
+        let beyond = u64::from(waves).saturating_sub(WAVES_WITHIN);
         Self {
             jit,
-            shape,
-            program: program.clone(),
+            kernels,
+            waves,
             text: refused.map(Err),
-            expected_ns: code::steps(program, graph).saturating_mul(STEP_PS) / 1000,
+            expected_ns: programs.steps.saturating_mul(STEP_PS) / 1000,
+            compile_ns: COMPILE_NS + beyond * WAVE_NS,
+            programs,
             ran_ns: 0,
             state: State::Open { has_looked: false },
             made: None,
@@ -120,15 +260,20 @@ impl LinkedCode {
         self.ran_ns = self.ran_ns.saturating_add(run_ns);
     }
 
-    /// The kernel with the code, once that is there. Compiles it, or begins to, if that is due.
+    /// The only kernel with the code, as [`LinkedCode::grids`].
     pub(super) fn grid(&mut self, module: &Rc<Module>) -> Option<Grid> {
+        self.grids(module)?.into_iter().next()
+    }
+
+    /// The kernels with the code, once that is there. Compiles it, or begins to, if that is due.
+    pub(super) fn grids(&mut self, module: &Rc<Module>) -> Option<Vec<Grid>> {
         if matches!(self.text, Some(Err(_))) {
             return None;
         }
         match self.advance(module) {
             Ok(None) => None,
             Ok(Some((made, is_beside))) => match self.load(module, &made.image) {
-                Ok(grid) => {
+                Ok(grids) => {
                     tracing::debug!(ms = spans::ms(made.compile_ns), is_beside, "compiled");
                     self.state = State::Ended;
                     self.made = Some(Figures {
@@ -136,17 +281,17 @@ impl LinkedCode {
                         bytes: made.image.len() as u64,
                         is_beside,
                     });
-                    Some(grid)
+                    Some(grids)
                 }
                 // The driver takes no longer what it made once: it is made anew.
-                Err(_) if made.is_kept => self.grid(module),
+                Err(_) if made.is_kept => self.grids(module),
                 Err(error) => self.refuse(&error),
             },
             Err(error) => self.refuse(&error),
         }
     }
 
-    fn refuse(&mut self, error: &BackendError) -> Option<Grid> {
+    fn refuse(&mut self, error: &BackendError) -> Option<Vec<Grid>> {
         tracing::warn!(%error, "waves stay interpreted");
         self.state = State::Ended;
         self.text = Some(Err(error.to_string()));
@@ -155,19 +300,26 @@ impl LinkedCode {
 
     /// The functions, written on first use.
     fn text(&mut self) -> Result<Arc<str>, BackendError> {
-        let program = &self.program;
+        let programs = &self.programs;
         let text = self
             .text
-            .get_or_insert_with(|| code::ptx(program).map(Into::into));
+            .get_or_insert_with(|| programs.text().map(Into::into));
         let no_code = |reason: &String| BackendError::NoCode {
             reason: reason.clone(),
         };
         text.as_ref().map(Arc::clone).map_err(no_code)
     }
 
-    fn load(&self, module: &Rc<Module>, image: &[u8]) -> Result<Grid, BackendError> {
-        let kernel = module.linked_kernel(image)?;
-        Grid::new(kernel, self.shape, Residency::Cooperative)
+    fn load(&self, module: &Rc<Module>, image: &[u8]) -> Result<Vec<Grid>, BackendError> {
+        let LinkedKernels {
+            entries,
+            shape,
+            residency,
+        } = self.kernels;
+        let kernels = module.linked_kernels(entries, image)?.into_iter();
+        kernels
+            .map(|kernel| Grid::new(kernel, shape, residency))
+            .collect()
     }
 
     /// Machine code, if it is there now, and whether it was made beside a run.
@@ -215,23 +367,26 @@ impl LinkedCode {
     }
 
     const fn next(&self, has_looked: bool) -> Next {
-        next(self.jit, self.expected_ns, self.ran_ns, has_looked)
+        let times = [self.expected_ns, self.ran_ns, self.compile_ns];
+        next(self.jit, times, has_looked)
     }
 
     fn order(&mut self, module: &Module) -> Result<Order, BackendError> {
         let text = self.text()?;
         let limits = module.context().limits();
-        let bound = self.shape.bound(limits.info.units);
+        let entries = self.kernels.entries;
+        let bound = self.kernels.bound(limits.info.units);
         let image = module.embedded();
         Ok(Order {
             context: module.context().raw(),
             image,
+            entries,
             bound,
             text: Arc::clone(&text),
             key: Key::of(
                 &text,
                 &format!(
-                    "{} {} {} {:?}",
+                    "{} {entries:?} {} {} {:?}",
                     image.sources(),
                     bound.lanes(),
                     limits.driver_version,
@@ -244,7 +399,7 @@ impl LinkedCode {
     /// How waves of code run.
     pub(super) fn report(&self) -> CodeReport {
         let unmade = CodeReport {
-            waves: code::code_waves(&self.program).len() as u32,
+            waves: self.waves,
             ..CodeReport::default()
         };
         match (&self.text, self.made) {
@@ -279,10 +434,10 @@ enum Next {
 }
 
 /// The step before a run that is expected to take `expected_ns` interpreted, after runs of `ran_ns` in
-/// all.
-const fn next(jit: Jit, expected_ns: u64, ran_ns: u64, has_looked: bool) -> Next {
-    let is_due = matches!(jit, Jit::Always) || expected_ns > COMPILE_NS;
-    let is_due_beside = ran_ns > COMPILE_NS / 4;
+/// all, where compiling is expected to take `compile_ns`.
+const fn next(jit: Jit, [expected_ns, ran_ns, compile_ns]: [u64; 3], has_looked: bool) -> Next {
+    let is_due = matches!(jit, Jit::Always) || expected_ns > compile_ns;
+    let is_due_beside = ran_ns > compile_ns / 4;
     let is_long = expected_ns > LOOK_NS || ran_ns > LOOK_NS;
     match (has_looked, is_due, is_due_beside) {
         (false, true, _) => Next::Look,
@@ -310,7 +465,8 @@ impl Order {
         super::error::check("selecting the device", unsafe {
             sys::cuCtxSetCurrent(self.context)
         })?;
-        let text = self.bound.apply(linked(self.image.text(), &self.text));
+        let text = linked(self.image.text(), self.entries, &self.text);
+        let text = self.bound.apply(text);
         let image = assemble(&text)?;
         let compile_ns = elapsed_ns(started);
         self.key.keep(&image);
@@ -331,7 +487,7 @@ mod tests {
 
     #[test]
     fn short_runs_stay_interpreted_until_they_add_up() {
-        let next = |ran_ns, has_looked| next(Jit::Auto, SHORT, ran_ns, has_looked);
+        let next = |ran_ns, has_looked| next(Jit::Auto, [SHORT, ran_ns, COMPILE_NS], has_looked);
         assert_eq!(next(0, false), Next::Wait);
         assert_eq!(next(LOOK_NS + 1, false), Next::Look);
         assert_eq!(next(LOOK_NS + 1, true), Next::Wait);
@@ -341,8 +497,75 @@ mod tests {
     #[test]
     fn what_is_asked_for_or_long_is_compiled_before_the_first_run_unless_it_was_kept() {
         for (jit, expected_ns) in [(Jit::Always, SHORT), (Jit::Auto, LONG), (Jit::Always, LONG)] {
-            assert_eq!(next(jit, expected_ns, 0, false), Next::Look);
-            assert_eq!(next(jit, expected_ns, 0, true), Next::Compile);
+            let times = [expected_ns, 0, COMPILE_NS];
+            assert_eq!(next(jit, times, false), Next::Look);
+            assert_eq!(next(jit, times, true), Next::Compile);
+        }
+    }
+
+    /// Some analyses of code on two graphs of other sizes, each with a program of its own.
+    #[cfg(feature = "jit")]
+    fn of_batch(graphs: &[Graph]) -> Programs {
+        use crate::analysis::{self, AnalysisKind, Question};
+        use crate::program::PlanRequest;
+
+        let kinds = [
+            AnalysisKind::Mis,
+            AnalysisKind::Colouring,
+            AnalysisKind::Msf,
+        ];
+        let job = |graph, kind| {
+            let built = analysis::build(kind, graph, &Question::new(Vec::new())).unwrap();
+            let (program, _) = built.program.encode(&PlanRequest::default()).unwrap();
+            Job {
+                graph,
+                program: Arc::new(program),
+                inputs: built.inputs,
+                result: built.result,
+            }
+        };
+        let jobs = graphs
+            .iter()
+            .flat_map(|graph| kinds.map(|kind| job(graph, kind)));
+        let jobs: Vec<_> = jobs.collect();
+        Programs::of_batch(&jobs, &Pack::of(&jobs).unwrap())
+    }
+
+    #[cfg(feature = "jit")]
+    #[test]
+    fn a_kernel_has_the_code_of_all_programs_and_assembles() {
+        use crate::backend::cuda::EMBEDDED;
+        use seawall_core::abi::compiled::LINKED_NAME;
+
+        let graphs = [5, 9].map(|nodes| {
+            let edges: Vec<_> = (1..nodes).map(|node| (node - 1, node, node)).collect();
+            Graph::from_weighted_edges(nodes, &edges, true).unwrap()
+        });
+        let programs = of_batch(&graphs);
+        let firsts = programs.all.iter().map(|one| one.first_code);
+        assert!(firsts.is_sorted_by(|first, next| first < next));
+        let code = programs.text().unwrap();
+        let functions = code.matches(&format!(".func {LINKED_NAME}_")).count();
+        // Functions without a number of nodes in them serve both sizes.
+        assert!(functions <= programs.waves() as usize, "{functions}");
+        let calls = code.matches(&format!("call.uni {LINKED_NAME}_")).count();
+        assert_eq!(calls, programs.waves() as usize);
+        let Some(ptxas) = std::env::var_os("PTXAS") else {
+            eprintln!("PTXAS names no assembler: the kernel is not assembled");
+            return;
+        };
+        for embedded in EMBEDDED {
+            let folder = tempfile::tempdir().unwrap();
+            let [from, to] = ["kernel.ptx", "kernel.cubin"].map(|name| folder.path().join(name));
+            let text = linked(embedded.text(), &[Entry::BatchLinked], &code);
+            std::fs::write(&from, text.trim_end_matches('\0')).unwrap();
+            let ran = std::process::Command::new(&ptxas)
+                .args(["-arch", embedded.target(), "-o"])
+                .args([&to, &from])
+                .output()
+                .unwrap();
+            let log = String::from_utf8_lossy(&ran.stderr);
+            assert!(ran.status.success(), "{log}");
         }
     }
 }

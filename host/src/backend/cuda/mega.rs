@@ -8,7 +8,7 @@
 use super::GridShape;
 use super::entry::Entry;
 use super::launch::{Grid, Residency};
-use super::linked::LinkedCode;
+use super::linked::{LinkedCode, LinkedKernels, Programs};
 use super::module::{Kernel, Module};
 use super::running::Running;
 use super::shape::RequestedShape;
@@ -92,7 +92,12 @@ impl Mega {
         let kernel = kernel(&self.module, entry, own, &flat)?;
         self.whole = Some(Grid::new(kernel, flat, Residency::Cooperative)?);
         if entry == Entry::MegaCode {
-            let code = LinkedCode::of(program, graph, (self.jit, flat));
+            let kernels = LinkedKernels {
+                entries: &[Entry::MegaLinked],
+                shape: flat,
+                residency: Residency::Cooperative,
+            };
+            let code = LinkedCode::of(Programs::one(program, graph), self.jit, kernels);
             self.code = Some(Box::new(code));
             self.link();
         }

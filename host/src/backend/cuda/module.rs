@@ -69,6 +69,8 @@ pub(super) struct Module {
     context: Rc<Context>,
     image: &'static Embedded,
     loaded: RefCell<Vec<Held>>,
+    /// Modules of kernels with code of programs.
+    linked: RefCell<Vec<CUmodule>>,
     load_ns: Cell<u64>,
 }
 
@@ -91,6 +93,7 @@ impl Module {
             context: Rc::clone(context),
             image,
             loaded: RefCell::default(),
+            linked: RefCell::default(),
             load_ns: Cell::new(0),
         }))
     }
@@ -208,21 +211,21 @@ impl Module {
         self.image
     }
 
-    /// Loads the kernel of programs of code with the functions of one, as [`assemble`] made it.
+    /// Loads kernels of programs of code with the functions of some, as [`assemble`] made them.
     ///
     /// # Errors
     /// As [`Self::kernel_within`].
-    pub(super) fn linked_kernel(self: &Rc<Self>, image: &[u8]) -> Result<Kernel, BackendError> {
-        let entry = Entry::MegaLinked;
+    pub(super) fn linked_kernels(
+        self: &Rc<Self>,
+        entries: &[Entry],
+        image: &[u8],
+    ) -> Result<Vec<Kernel>, BackendError> {
         let raw = load(image).map_err(|error| self.context.explain(error))?;
-        let bound = Bound::ANY;
-        let wanted = Wanted {
-            entry,
-            bound,
-            own: None,
-        };
-        self.loaded.borrow_mut().push(Held { wanted, raw });
-        self.found(raw, entry)
+        self.linked.borrow_mut().push(raw);
+        entries
+            .iter()
+            .map(|entry| self.found(raw, *entry))
+            .collect()
     }
 }
 
@@ -233,9 +236,10 @@ impl Drop for Module {
         }
         // Errors mean a broken context, which takes the module with it.
         let _ = self.context.bind();
-        for held in self.loaded.get_mut() {
-            // SAFETY: loaded by `holding`, unloaded once; kernels hold `self`.
-            let _ = unsafe { sys::cuModuleUnload(held.raw) };
+        let loaded = self.loaded.get_mut().iter().map(|held| held.raw);
+        for raw in loaded.chain(self.linked.get_mut().iter().copied()) {
+            // SAFETY: loaded by `holding` or `linked_kernels`, unloaded once; kernels hold `self`.
+            let _ = unsafe { sys::cuModuleUnload(raw) };
         }
     }
 }

@@ -10,7 +10,6 @@ use super::running::Running;
 use super::shape::RequestedShape;
 use super::stream::Stream;
 use super::{CudaOptions, Executor};
-use crate::backend::code::interpreted;
 use crate::backend::{BackendError, CodeReport};
 use crate::graph::Graph;
 use crate::program::encoded::EncodedProgram;
@@ -33,9 +32,9 @@ impl Runner {
     ) -> Result<Self, BackendError> {
         Ok(match executor {
             Executor::Mega => Self::Mega(Mega::new(module, asked, options.jit)?),
-            Executor::Launches => Self::Launches(Launches::new(module, asked)?),
+            Executor::Launches => Self::Launches(Launches::new(module, asked, options.jit)?),
             Executor::Graph => {
-                let launches = Launches::new(module, asked)?;
+                let launches = Launches::new(module, asked, options.jit)?;
                 Self::Graph(Graphs::new(module, launches, options.loops)?)
             }
             Executor::Cpu => return Err(BackendError::NotOnGpu { executor }),
@@ -56,40 +55,46 @@ impl Runner {
     ) -> Result<(), BackendError> {
         match self {
             Self::Mega(mega) => mega.choose(program, graph),
-            Self::Launches(launches) => launches.choose(program),
-            Self::Graph(graphs) => graphs.launches().choose(program),
+            Self::Launches(launches) => launches.choose(program, graph),
+            Self::Graph(graphs) => graphs.launches().choose(program, graph),
         }
     }
 
     /// Whether runs take machine code of the loaded program.
     pub(super) const fn is_linked(&self) -> bool {
-        matches!(self, Self::Mega(mega) if mega.is_linked())
-    }
-
-    /// Counts a run.
-    pub(super) fn ran(&mut self, run_ns: u64) {
-        if let Self::Mega(mega) = self {
-            mega.ran(run_ns);
+        match self {
+            Self::Mega(mega) => mega.is_linked(),
+            Self::Launches(launches) => launches.is_linked(),
+            Self::Graph(graphs) => graphs.is_linked(),
         }
     }
 
-    /// How waves of code run, if the loaded program has some and the kernel can have machine code.
+    /// Counts a run of `program`, after which other kernels may run it.
+    pub(super) fn ran(
+        &mut self,
+        run_ns: u64,
+        stream: &Stream,
+        program: &Loaded,
+    ) -> Result<(), BackendError> {
+        match self {
+            Self::Mega(mega) => mega.ran(run_ns),
+            Self::Launches(launches) => _ = launches.ran(run_ns),
+            Self::Graph(graphs) => {
+                if graphs.launches().ran(run_ns) {
+                    graphs.prepare(stream, program)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How waves of code run, if the loaded program has some and the kernels can have machine code.
     pub(super) fn code_report(&self) -> Option<CodeReport> {
         match self {
             Self::Mega(mega) => mega.code_report(),
-            Self::Launches(_) | Self::Graph(_) => None,
+            Self::Launches(launches) => launches.code_report(),
+            Self::Graph(graphs) => graphs.code_report(),
         }
-    }
-
-    /// The report of the loaded program, if it has waves of code and no kernel can have their
-    /// machine code.
-    pub(super) fn interpreted(&self, program: &EncodedProgram) -> Option<CodeReport> {
-        let reason = match self {
-            Self::Mega(_) => "the kernel runs other waves beside code",
-            Self::Launches(_) => "launches interpret",
-            Self::Graph(_) => "graphs of launches interpret",
-        };
-        interpreted([program], reason)
     }
 
     /// Builds the launches of `loaded`.

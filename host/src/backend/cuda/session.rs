@@ -10,6 +10,7 @@ use super::GridShape;
 use super::abort::{AbortFlag, Watch};
 use super::baseline::Copies;
 use super::context::Context;
+use super::linked::BESIDE_CODE;
 use super::loaded::{Loaded, Surroundings};
 use super::module::Module;
 use super::resident::{ResidentGraph, Uploader, lane, largest_array};
@@ -19,6 +20,7 @@ use super::shape::RequestedShape;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Event, Stream};
 use super::{CudaOptions, Executor};
+use crate::backend::code::interpreted;
 use crate::backend::{
     BackendError, Canceller, CodeReport, DeviceInfo, RunLimits, RunStats, Session, SessionMemory,
     SessionWork, Trace, fit, overflow,
@@ -164,7 +166,7 @@ impl<'g> CudaSession<'g> {
             self.graph.measure_rows();
         }
         self.runner.choose(program, self.graph.graph())?;
-        self.interpreted = self.runner.interpreted(program);
+        self.interpreted = interpreted([program], BESIDE_CODE);
         let mut slots = self.make_tiles(program.needs)?;
         let held = self
             .space_for_rows(program)?
@@ -281,7 +283,9 @@ impl<'g> CudaSession<'g> {
         let run_ns = start.ns_until(end)?;
         let code = self.runner.code_report();
         let code = code.or_else(|| self.interpreted.clone());
-        self.runner.ran(run_ns);
+        if let Some(program) = &self.program {
+            self.runner.ran(run_ns, &self.stream, program)?;
+        }
         Ok(RunStats {
             code,
             run_ns,

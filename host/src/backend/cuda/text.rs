@@ -13,16 +13,15 @@ const END: &str = "\n}\n";
 /// Returns the part of `text` that a kernel needs, zero-terminated: its own, and that of functions
 /// which it calls, so that the driver neither reads nor compiles others.
 pub(super) fn only(text: &str, entry: Entry) -> String {
-    part(text, &entry.name().to_string_lossy(), None)
+    part(text, &[entry], None)
 }
 
-/// [`only`] of the kernel that runs linked code, with `code` in the place of its function.
-pub(super) fn linked(text: &str, code: &str) -> String {
-    let name = Entry::MegaLinked.name().to_string_lossy();
-    part(text, &name, Some(code))
+/// [`only`] of kernels that run linked code, with `code` in the place of its function.
+pub(super) fn linked(text: &str, entries: &[Entry], code: &str) -> String {
+    part(text, entries, Some(code))
 }
 
-fn part(text: &str, kernel: &str, code: Option<&str>) -> String {
+fn part(text: &str, entries: &[Entry], code: Option<&str>) -> String {
     let pieces = pieces(text);
     let defined: BTreeMap<&str, &str> = pieces
         .iter()
@@ -30,7 +29,10 @@ fn part(text: &str, kernel: &str, code: Option<&str>) -> String {
         .filter_map(|piece| Some((piece.name?, piece.text)))
         .collect();
     let mut needed = BTreeSet::new();
-    let mut open = vec![kernel];
+    let names = entries
+        .iter()
+        .filter_map(|entry| entry.name().to_str().ok());
+    let mut open: Vec<&str> = names.collect();
     while let Some(name) = open.pop() {
         if let Some(body) = defined.get(name)
             && needed.insert(name)
@@ -165,10 +167,15 @@ mod tests {
     fn code_takes_the_place_of_its_function() {
         let code = format!(".func {LINKED_NAME}(.param .b64 p0)\n{{\n\tret;\n}}\n");
         for text in EMBEDDED.map(|embedded| embedded.text()) {
-            let with = linked(text, &code);
-            assert_eq!(with.matches(&code).count(), 1);
-            assert_eq!(with.matches(&format!(".func {LINKED_NAME}(")).count(), 1);
-            assert!(!with.contains("trap; //"));
+            let launches = [Entry::GroupLinked, Entry::BodyLinked];
+            let alone = [Entry::MegaLinked, Entry::BatchLinked, Entry::ServeLinked];
+            for entries in alone.chunks(1).chain([&launches as &[_]]) {
+                let with = linked(text, entries, &code);
+                assert_eq!(with.matches(".entry ").count(), entries.len());
+                assert_eq!(with.matches(&code).count(), 1);
+                assert_eq!(with.matches(&format!(".func {LINKED_NAME}(")).count(), 1);
+                assert!(!with.contains("trap; //"));
+            }
         }
     }
 }

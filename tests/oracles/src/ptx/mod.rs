@@ -111,8 +111,8 @@ impl Memory {
 /// A call of the function for a wave.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    /// The wave's index in the table.
-    pub wave: u32,
+    /// The number of the wave's first instruction in the table.
+    pub first: u32,
     /// Blocks, and lanes of a block.
     pub blocks: u32,
     /// Whole warps.
@@ -169,7 +169,7 @@ impl Ptx {
                 let entry = &self.functions[name];
                 let arguments = [
                     record,
-                    call.wave.into(),
+                    call.first.into(),
                     rank.into(),
                     call.blocks.into(),
                     call.items.into(),

@@ -12,6 +12,7 @@ use seawall::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::code::{Instruction, Kind, NOTHING, Op};
 use seawall_core::abi::compiled::EachCall;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, Region};
+use seawall_jit::ptx::Linked;
 use seawall_jit::{CodeWave, Compiled, Tables};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,6 +25,8 @@ pub struct SessionWithPtx<'g> {
     graph: &'g Graph,
     ptxas: Option<PathBuf>,
     random: Random,
+    /// The program that was compared last.
+    before: Option<EncodedProgram>,
 }
 
 impl<'g> SessionWithPtx<'g> {
@@ -38,28 +41,31 @@ impl<'g> SessionWithPtx<'g> {
             graph,
             ptxas: std::env::var_os("PTXAS").map(PathBuf::from),
             random: Random::new(u64::from(graph.nodes()) << 32 | u64::from(graph.edges())),
+            before: None,
         }
     }
 
     /// Runs every wave of code alone, on drawn memory, by simulated lanes and by machine code for
-    /// the CPU.
+    /// the CPU. The lanes' text has the program that was compared before too, whose code comes first
+    /// in the table, as that of a batch has.
     ///
     /// # Panics
     /// If they differ, or lanes use memory outside of all arrays or do not meet.
     pub fn compare(&mut self, program: &EncodedProgram) {
-        let text = seawall::backend::ptx(program).unwrap();
+        let before = self.before.replace(program.clone());
+        let first_code = before.as_ref().map_or(0, |before| before.code.len() as u32);
+        let mut linked = Linked::default();
+        for (program, first) in before
+            .iter()
+            .map(|before| (before, 0))
+            .chain([(program, first_code)])
+        {
+            let waves: Vec<_> = waves(program, 0).map(|wave| wave.for_compiler()).collect();
+            linked.add(&tables(program), first, &waves).unwrap();
+        }
+        let text = linked.finish();
         let ptx = Ptx::read(&text).unwrap();
-        for (index, wave) in program.waves.iter().enumerate() {
-            let record = EachRecord::from_parameters(wave.parameters);
-            if wave.opcode != Opcode::Each as u32 || record.instructions == 0 {
-                continue;
-            }
-            let wave = Wave {
-                index: index as u32,
-                record,
-                list: (wave.sources[0] != NO_REGISTER)
-                    .then_some((wave.sources[0], wave.sources[1])),
-            };
+        for wave in waves(program, first_code) {
             for launch in [(2, 64, true), (1, 32, false), (1, 128, false)] {
                 self.compare_wave(program, &ptx, &wave, launch);
             }
@@ -108,7 +114,7 @@ impl<'g> SessionWithPtx<'g> {
         };
         call.list = wave.list_address(program, &call);
         let launch = Call {
-            wave: wave.index,
+            first: wave.first,
             blocks,
             lanes,
             items,
@@ -190,14 +196,45 @@ impl<'g> SessionWithPtx<'g> {
     }
 }
 
+fn tables(program: &EncodedProgram) -> Tables<'_> {
+    Tables {
+        nodes: program.nodes,
+        registers: &program.registers,
+        code: &program.code,
+        is_alone: true,
+    }
+}
+
+/// The waves of code of a program whose first instruction has this number.
+fn waves(program: &EncodedProgram, first_code: u32) -> impl Iterator<Item = Wave> {
+    program.waves.iter().filter_map(move |wave| {
+        let record = EachRecord::from_parameters(wave.parameters);
+        let runs_code = wave.opcode == Opcode::Each as u32 && record.instructions > 0;
+        let [list, count, ..] = wave.sources;
+        runs_code.then(|| Wave {
+            first: first_code + record.first,
+            record,
+            list: (list != NO_REGISTER).then_some((list, count)),
+        })
+    })
+}
+
 /// A wave of code.
 struct Wave {
-    index: u32,
+    /// The number of its first instruction for kernels.
+    first: u32,
     record: EachRecord,
     list: Option<(u32, u32)>,
 }
 
 impl Wave {
+    fn for_compiler(&self) -> CodeWave {
+        CodeWave {
+            record: self.record,
+            is_listed: self.list.is_some(),
+        }
+    }
+
     fn code<'p>(&self, program: &'p EncodedProgram) -> &'p [Instruction] {
         let first = self.record.first as usize;
         &program.code[first..first + self.record.instructions as usize]
@@ -233,17 +270,7 @@ impl Wave {
         (arena, inputs): (&[u32], &[u32]),
         items: u32,
     ) -> (EachCall, Vec<u32>) {
-        let tables = Tables {
-            nodes: program.nodes,
-            registers: &program.registers,
-            code: &program.code,
-            is_alone: true,
-        };
-        let wave = CodeWave {
-            record: self.record,
-            is_listed: self.list.is_some(),
-        };
-        let compiled = Compiled::of(&tables, &[wave]).unwrap();
+        let compiled = Compiled::of(&tables(program), &[self.for_compiler()]).unwrap();
         // Pairs need twice the alignment of words.
         let pairs = |words: &[u32]| -> Vec<u64> {
             let mut words = words.to_vec();

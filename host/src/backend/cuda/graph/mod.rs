@@ -19,8 +19,8 @@ use super::loaded::Loaded;
 use super::module::Module;
 use super::running::Running;
 use super::stream::{COPY_LIMIT, Stream};
-use crate::backend::BackendError;
 use crate::backend::walk::Stage;
+use crate::backend::{BackendError, CodeReport};
 use std::rc::Rc;
 use unrolled::Segments;
 
@@ -85,6 +85,16 @@ impl Graphs {
     /// The launches that the graphs are built from.
     pub(super) const fn launches(&mut self) -> &mut Launches {
         &mut self.launches
+    }
+
+    /// See [`Launches::is_linked`].
+    pub(super) const fn is_linked(&self) -> bool {
+        self.launches.is_linked()
+    }
+
+    /// See [`Launches::code_report`].
+    pub(super) fn code_report(&self) -> Option<CodeReport> {
+        self.launches.code_report()
     }
 
     /// Drops the graphs of the last program.

@@ -14,6 +14,7 @@ use crate::backend::cuda::{CudaOptions, Executor};
 use crate::backend::stepped::{SteppedSession, Stepping};
 use crate::backend::walk::Kernel;
 use crate::backend::{BackendError, Canceller, CodeReport, DeviceInfo, Session};
+use crate::executor::Jit;
 use crate::graph::Graph;
 use bytemuck::{Zeroable, bytes_of};
 use cudarc::driver::sys;
@@ -41,6 +42,8 @@ pub(crate) fn open<'g>(
         let options = CudaOptions {
             device: *number,
             tiles: Some(false),
+            // A part leaves out items, which linked code does not know.
+            jit: Jit::Never,
             ..options
         };
         CudaSession::open(Executor::Launches, graph, options)
@@ -267,6 +270,10 @@ impl Stepping for CudaDevices<'_> {
             program.leave_out_what_ran_once(&session.stream)?;
         }
         let first = self.devices.first();
-        Ok(first.and_then(|session| session.interpreted.clone()))
+        let report = first.and_then(|session| session.interpreted.clone());
+        Ok(report.map(|report| CodeReport {
+            reason: Some("GPUs that share a program interpret".to_owned()),
+            ..report
+        }))
     }
 }
