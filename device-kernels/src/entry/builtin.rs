@@ -30,6 +30,12 @@ crate::export_kernels! {
     seawall_mega_linked(record: *const LaunchRecord) bodies::mega::<Linked>(record);
     /// The whole program, every family of opcodes; a cooperative launch.
     seawall_mega_all(record: *const LaunchRecord) bodies::mega::<All>(record);
+    /// One group of a program that only runs code.
+    seawall_group_code(record: *const LaunchRecord, group: u32)
+        bodies::group::<CodeAlone>(record, group);
+    /// One group of the body of a loop of such a program.
+    seawall_body_code(record: *const LaunchRecord, fixpoint: u32, group: u32, last: u32)
+        bodies::body::<CodeAlone>(record, [fixpoint, group, last]);
     /// One group of a program that runs code.
     seawall_group_all(record: *const LaunchRecord, group: u32)
         bodies::group::<All>(record, group);

@@ -55,6 +55,8 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_mega_code"),
     full_block("seawall_mega_linked"),
     full_block("seawall_mega_all"),
+    full_block("seawall_group_code"),
+    full_block("seawall_body_code"),
     full_block("seawall_group_all"),
     full_block("seawall_body_all"),
     full_block("seawall_group_linked"),

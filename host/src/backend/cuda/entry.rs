@@ -17,6 +17,10 @@ pub(super) enum Entry {
     MegaLinked,
     /// Walks any program.
     MegaAll,
+    /// Runs the ordinary waves of one group of a program that only runs code.
+    GroupCode,
+    /// Runs one body group of a loop of such a program.
+    BodyCode,
     /// Runs the ordinary waves of one group of a program that runs code.
     GroupAll,
     /// Runs one body group of a loop of a program that runs code.
@@ -70,13 +74,15 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 25] = [
+    pub(super) const ALL: [Self; 27] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
         Self::MegaCode,
         Self::MegaLinked,
         Self::MegaAll,
+        Self::GroupCode,
+        Self::BodyCode,
         Self::GroupAll,
         Self::BodyAll,
         Self::GroupLinked,
@@ -107,6 +113,8 @@ impl Entry {
             Self::MegaCode => c"seawall_mega_code",
             Self::MegaLinked => c"seawall_mega_linked",
             Self::MegaAll => c"seawall_mega_all",
+            Self::GroupCode => c"seawall_group_code",
+            Self::BodyCode => c"seawall_body_code",
             Self::GroupAll => c"seawall_group_all",
             Self::BodyAll => c"seawall_body_all",
             Self::GroupLinked => c"seawall_group_linked",
@@ -143,9 +151,16 @@ impl Entry {
             Self::BatchLinked | Self::OwnBatch => 0,
             Self::Serve | Self::ServeAll | Self::ServeLinked | Self::OwnServe => 0,
             Self::Stream | Self::Multi => 0,
-            Self::Group | Self::GroupAll | Self::GroupLinked | Self::OwnGroup => 1,
+            Self::Group | Self::GroupCode | Self::GroupAll | Self::GroupLinked | Self::OwnGroup => {
+                1
+            }
             Self::Begin | Self::Again | Self::Barriers => 1,
-            Self::Body | Self::BodyAll | Self::BodyLinked | Self::OwnBody | Self::While => 3,
+            Self::Body
+            | Self::BodyCode
+            | Self::BodyAll
+            | Self::BodyLinked
+            | Self::OwnBody
+            | Self::While => 3,
         }
     }
 }

@@ -245,11 +245,13 @@ const fn doing(entry: Entry) -> &'static str {
         | Entry::MegaLinked
         | Entry::MegaAll
         | Entry::OwnMega => "launching the persistent kernel",
-        Entry::Group | Entry::GroupAll | Entry::GroupLinked | Entry::OwnGroup => {
-            "launching a group"
-        }
+        Entry::Group
+        | Entry::GroupCode
+        | Entry::GroupAll
+        | Entry::GroupLinked
+        | Entry::OwnGroup => "launching a group",
         Entry::Begin => "launching the start of a loop",
-        Entry::Body | Entry::BodyAll | Entry::BodyLinked | Entry::OwnBody => {
+        Entry::Body | Entry::BodyCode | Entry::BodyAll | Entry::BodyLinked | Entry::OwnBody => {
             "launching a loop's body"
         }
         Entry::While | Entry::Again => "launching a loop's decision",

@@ -29,47 +29,27 @@ pub(super) struct Launches {
     module: Rc<Module>,
     asked: RequestedShape,
     begin: Grid,
-    ready: Bodies,
-    /// The kernels of programs that run code, once one was loaded.
-    code: Option<Bodies>,
-    /// The kernels of the waves of another crate, of the last program that had some.
-    own: Option<Bodies>,
-    /// Machine code of the loaded program, if it only runs code, and the kernels with it once there
-    /// are some.
+    /// The kernels of this crate that programs had so far, by the first one's entry.
+    loaded: Vec<(Entry, Bodies)>,
+    /// The kernels of the present program, once one was loaded.
+    chosen: Option<Bodies>,
+    /// Machine code of the present program, if it only runs code, and whether the kernels have it.
     machine_code: Option<Box<LinkedCode>>,
-    linked: Option<Bodies>,
+    is_linked: bool,
     jit: Jit,
     /// The kernel that counts iterations of a loop on a register, once a program had one.
     again: Option<Grid>,
-    chosen: Chosen,
-}
-
-/// Kernels that run the current program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Chosen {
-    Ready,
-    Code,
-    Linked,
-    Own,
 }
 
 /// The kernels that run waves.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Bodies {
     group: Grid,
     body: Grid,
 }
 
 impl Bodies {
-    fn new(
-        module: &Rc<Module>,
-        asked: RequestedShape,
-        entries: [Entry; 2],
-    ) -> Result<Self, BackendError> {
-        Self::of(module, asked, entries, None)
-    }
-
-    /// Kernels in the text of another crate's waves, if there is one.
+    /// Kernels of the module, or of the text of another crate's waves, if there is one.
     fn of(
         module: &Rc<Module>,
         asked: RequestedShape,
@@ -85,7 +65,7 @@ impl Bodies {
 }
 
 impl Launches {
-    /// Shapes the kernels.
+    /// Shapes the kernels. Those of waves are compiled once a program has them.
     pub(super) fn new(
         module: &Rc<Module>,
         asked: RequestedShape,
@@ -95,14 +75,12 @@ impl Launches {
             module: Rc::clone(module),
             asked,
             begin: Grid::single(module.kernel(Entry::Begin)?),
-            ready: Bodies::new(module, asked, [Entry::Group, Entry::Body])?,
-            code: None,
-            own: None,
+            loaded: Vec::new(),
+            chosen: None,
             machine_code: None,
-            linked: None,
+            is_linked: false,
             jit,
             again: None,
-            chosen: Chosen::Ready,
         })
     }
 
@@ -112,7 +90,7 @@ impl Launches {
         program: &EncodedProgram,
         graph: &Graph,
     ) -> Result<(), BackendError> {
-        (self.machine_code, self.linked) = (None, None);
+        (self.machine_code, self.is_linked) = (None, false);
         let opcodes = program.waves.iter();
         let known = opcodes.filter_map(|wave| Opcode::from_word(wave.opcode));
         let runs_code = seawall_device::runs_code(known);
@@ -122,11 +100,10 @@ impl Launches {
         if let Some(own) = program.used_waves() {
             let own = Some(self.module.own_text(own)?);
             let entries = [Entry::OwnGroup, Entry::OwnBody];
-            self.own = Some(Bodies::of(&self.module, self.asked, entries, own)?);
-            self.chosen = Chosen::Own;
+            self.chosen = Some(Bodies::of(&self.module, self.asked, entries, own)?);
             return Ok(());
         }
-        if run_code_alone([program]) {
+        let entries = if run_code_alone([program]) {
             let kernels = LinkedKernels {
                 entries: &[Entry::GroupLinked, Entry::BodyLinked],
                 shape: self.asked,
@@ -137,29 +114,36 @@ impl Launches {
             if self.link() {
                 return Ok(());
             }
-        }
-        if runs_code && self.code.is_none() {
-            let entries = [Entry::GroupAll, Entry::BodyAll];
-            self.code = Some(Bodies::new(&self.module, self.asked, entries)?);
-        }
-        self.chosen = if runs_code {
-            Chosen::Code
+            [Entry::GroupCode, Entry::BodyCode]
+        } else if runs_code {
+            [Entry::GroupAll, Entry::BodyAll]
         } else {
-            Chosen::Ready
+            [Entry::Group, Entry::Body]
         };
+        self.chosen = Some(self.load(entries)?);
         Ok(())
+    }
+
+    /// Kernels of the module, compiled once.
+    fn load(&mut self, entries: [Entry; 2]) -> Result<Bodies, BackendError> {
+        let mut loaded = self.loaded.iter();
+        if let Some((_, bodies)) = loaded.find(|(entry, _)| *entry == entries[0]) {
+            return Ok(bodies.clone());
+        }
+        let bodies = Bodies::of(&self.module, self.asked, entries, None)?;
+        self.loaded.push((entries[0], bodies.clone()));
+        Ok(bodies)
     }
 
     /// Takes the machine code of the program, if it is there or due; returns whether it is new.
     fn link(&mut self) -> bool {
-        let code = self.machine_code.as_mut();
-        let code = code.filter(|_| self.linked.is_none());
+        let code = self.machine_code.as_mut().filter(|_| !self.is_linked);
         let grids = code.and_then(|code| code.grids(&self.module));
         let Some([group, body]) = grids.and_then(|grids| <[Grid; 2]>::try_from(grids).ok()) else {
             return false;
         };
-        self.linked = Some(Bodies { group, body });
-        self.chosen = Chosen::Linked;
+        self.chosen = Some(Bodies { group, body });
+        self.is_linked = true;
         true
     }
 
@@ -173,7 +157,7 @@ impl Launches {
 
     /// Whether runs take machine code of the program.
     pub(super) const fn is_linked(&self) -> bool {
-        self.linked.is_some()
+        self.is_linked
     }
 
     /// How waves of code run, if the program only runs code.
@@ -181,40 +165,25 @@ impl Launches {
         self.machine_code.as_deref().map(LinkedCode::report)
     }
 
-    fn bodies(&self) -> &Bodies {
-        let chosen = match self.chosen {
-            Chosen::Ready => None,
-            Chosen::Code => self.code.as_ref(),
-            Chosen::Linked => self.linked.as_ref(),
-            Chosen::Own => self.own.as_ref(),
-        };
-        chosen.unwrap_or(&self.ready)
+    fn bodies(&self) -> Result<&Bodies, BackendError> {
+        self.chosen.as_ref().ok_or(BackendError::NotLoaded)
     }
 
-    fn bodies_mut(&mut self) -> &mut Bodies {
-        let chosen = match self.chosen {
-            Chosen::Ready => None,
-            Chosen::Code => self.code.as_mut(),
-            Chosen::Linked => self.linked.as_mut(),
-            Chosen::Own => self.own.as_mut(),
-        };
-        chosen.unwrap_or(&mut self.ready)
-    }
-
-    /// The grid of an ordinary group.
+    /// The grid of an ordinary group; one block before a program was loaded.
     pub(super) fn shape(&self) -> GridShape {
-        self.bodies().group.shape()
+        let group = self.chosen.as_ref().map(|bodies| &bodies.group);
+        group.unwrap_or(&self.begin).shape()
     }
 
     /// See [`Grid::space`].
     pub(super) fn space(&self, wanted: u32) -> Result<u32, BackendError> {
-        let Bodies { group, body } = self.bodies();
+        let Bodies { group, body } = self.bodies()?;
         Ok(group.space(wanted)?.min(body.space(wanted)?))
     }
 
     /// See [`Grid::ask`].
     pub(super) fn ask(&mut self, words: u32) -> Result<(), BackendError> {
-        let Bodies { group, body } = self.bodies_mut();
+        let Bodies { group, body } = self.chosen.as_mut().ok_or(BackendError::NotLoaded)?;
         group.ask(words)?;
         body.ask(words)
     }
@@ -241,7 +210,7 @@ impl Launches {
         program: &Loaded,
         kernel: Kernel,
     ) -> Result<(), BackendError> {
-        let Bodies { group, body } = self.bodies();
+        let Bodies { group, body } = self.bodies()?;
         let (grid, words): (_, &[u32]) = match kernel {
             Kernel::Group(number) => (Some(group), &[number]),
             Kernel::Begin(wave) => (Some(&self.begin), &[wave]),
