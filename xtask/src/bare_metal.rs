@@ -28,7 +28,6 @@ const FEATURES: [&str; 2] = ["", "defmt"];
 
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
-    println!("toolchain: {}", toolchain.describe());
     for target in &options.targets {
         for features in FEATURES {
             process::show(&mut build(&toolchain, target, features))?;

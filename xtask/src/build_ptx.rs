@@ -62,7 +62,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         return check_sources(&sources);
     }
     let toolchain = Toolchain::find(options.toolchain)?;
-    println!("toolchain: {}", toolchain.describe());
     println!("sources: {sources}");
     let own = options.own.as_deref().map(OwnCrate::find).transpose()?;
     let build = Build {

@@ -12,7 +12,7 @@ use std::process::Command;
 use clap::Args;
 use serde::Deserialize;
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::process;
 use crate::workspace;
 
@@ -107,13 +107,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
             findings.push(format!("{name}: {bytes} bytes, at most {BYTES_MAX}"));
         }
     }
-    if !findings.is_empty() {
-        return Err(Error::Refused {
-            what: "packages that are not to be published",
-            findings,
-            remedy: "mend the manifests",
-        });
-    }
+    refuse_any(
+        "packages that are not to be published",
+        findings,
+        "mend the manifests",
+    )?;
     if options.build {
         build(&manifests)?;
     }

@@ -25,7 +25,6 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
-    println!("toolchain: {}", toolchain.describe());
     for target in &options.targets {
         process::show(&mut check(&toolchain, target))?;
         println!("{target}: seawall-cli without CUDA compiles");

@@ -73,8 +73,14 @@ impl LlvmTools {
 }
 
 impl Toolchain {
-    /// The first toolchain that `route` allows and this machine has.
+    /// Prints and returns the first toolchain that `route` allows and this machine has.
     pub(crate) fn find(route: Route) -> Result<Self, Error> {
+        let found = Self::first(route)?;
+        println!("toolchain: {} ({})", found.route, found.versions());
+        Ok(found)
+    }
+
+    fn first(route: Route) -> Result<Self, Error> {
         let mut reasons = Vec::new();
         if route != Route::System {
             match rustup_nightly() {
@@ -89,11 +95,6 @@ impl Toolchain {
             }
         }
         Err(Error::NoToolchain { reasons })
-    }
-
-    /// The route that was taken, for the user.
-    pub(crate) fn describe(&self) -> String {
-        format!("{} ({})", self.route, self.versions())
     }
 
     /// Versions, as the committed files record them: no paths, no host.
