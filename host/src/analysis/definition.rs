@@ -4,6 +4,7 @@ use super::{Answer, Detail, Facts, ParallelRule, Picture, Question, Ranking, Rea
 use crate::column::{Column, Rounds};
 use crate::cost::{Job, Worker};
 use crate::graph::{EdgeLengths, Graph};
+use crate::outcome::RunOutcome;
 use crate::program::{ProgramBuilder, ProgramError, RegisterId};
 use crate::run::RunError;
 use seawall_core::abi::UNREACHED;
@@ -178,6 +179,14 @@ impl End {
         iterations: 0,
         converged: false,
     };
+
+    /// The end that `outcome` reports.
+    pub(crate) fn of(outcome: &RunOutcome) -> Self {
+        Self {
+            iterations: outcome.rounds.count(),
+            converged: outcome.converged,
+        }
+    }
 
     /// The end of a search of `levels` that stops at `limit`, as one on one device says it; `degree`
     /// returns the edges that leave a node.
