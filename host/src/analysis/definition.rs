@@ -248,3 +248,24 @@ fn reached(values: Values, column: &Column) -> u64 {
     };
     count as u64
 }
+
+#[cfg(test)]
+impl super::AnalysisKind {
+    /// Whether its check accepts these values after a run that ended so.
+    pub(super) fn accepts(
+        self,
+        graph: &Graph,
+        question: &Question,
+        end: End,
+        values: Column,
+    ) -> bool {
+        let case = Case {
+            graph,
+            question,
+            end,
+        };
+        let (values, parents) = (&values, None);
+        let found = AnalysisOutput { values, parents };
+        self.definition().check(&case, found)
+    }
+}
