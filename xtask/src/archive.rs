@@ -84,9 +84,8 @@ fn name_latest(_: &Path, _: &str) -> Result<(), Error> {
 
 /// A release build without symbols.
 fn build() -> Result<PathBuf, Error> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = process::cargo();
     cargo
-        .current_dir(workspace::root())
         .args(["build", "--release", "--package", "seawall-cli"])
         .args(["--config", "profile.release.strip=true", "--target-dir"])
         .arg(workspace::target("archive-build"));

@@ -40,7 +40,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
 fn build(toolchain: &Toolchain, target: &str, features: &str) -> Command {
     let mut cargo = toolchain.cargo();
     cargo
-        .current_dir(workspace::root())
         .args(["build", "--quiet", "--release", "-Zbuild-std=core"])
         .args(["--package", "seawall-core", "--features", features])
         .args(["--target", target, "--target-dir"])

@@ -173,7 +173,6 @@ impl Build<'_> {
         let _ = fs::remove_file(&output);
         let mut cargo = self.toolchain.cargo();
         cargo
-            .current_dir(workspace::root())
             .args(["rustc", "--quiet", "--release", "-Zbuild-std=core", "--lib"])
             .args(["--target", TRIPLE, "--crate-type", "cdylib", "--target-dir"])
             .arg(&folder)

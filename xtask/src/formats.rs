@@ -27,10 +27,8 @@ pub(crate) fn run() -> Result<(), Error> {
 }
 
 fn document(target: &Path) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = process::cargo();
     command
-        .current_dir(workspace::root())
         .args(["doc", "--quiet", "--no-deps", "--package", "seawall-core"])
         .args(["--features", "defmt", "--target-dir"])
         .arg(target);

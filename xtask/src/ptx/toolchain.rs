@@ -104,8 +104,7 @@ impl Toolchain {
 
     /// A `cargo` that compiles with this toolchain, unstable flags allowed.
     pub(crate) fn cargo(&self) -> Command {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
+        let mut command = process::cargo();
         command
             .env("RUSTC", &self.rustc)
             .env("RUSTDOC", self.rustc.with_file_name("rustdoc"))
