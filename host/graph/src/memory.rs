@@ -149,10 +149,10 @@ pub(crate) fn prepare<T: bytemuck::Pod>(items: &mut [T]) {
 pub(crate) const fn prepare<T>(_items: &mut [T]) {}
 
 /// Cuts `items` into parts of `counts` items, one after another.
-pub(crate) fn cut<'a, T>(
-    mut items: &'a mut [T],
+pub(crate) fn cut<T>(
+    mut items: &mut [T],
     counts: impl Iterator<Item = usize>,
-) -> impl Iterator<Item = &'a mut [T]> {
+) -> impl Iterator<Item = &mut [T]> {
     counts.map(move |count| items.split_off_mut(..count).unwrap_or_default())
 }
 

@@ -101,10 +101,11 @@ impl RunRequest {
 
     /// Refuses options that the analysis does not have.
     fn check_options(&self) -> Result<(), RunError> {
+        type Has = fn(&Facts) -> bool;
         let (analysis, asked) = (self.analysis, self.centrality);
         let has_rule = self.rule != LabelRule::default();
         let has_weights = !self.source_weights.is_empty();
-        let options: [(_, _, fn(&Facts) -> bool); 6] = [
+        let options: [(_, _, Has); 6] = [
             ("rule", has_rule, |facts| facts.has_rules),
             ("maximum", self.maximum, |facts| facts.has_maximum),
             ("start weights", has_weights, |facts| {
