@@ -19,6 +19,7 @@ use crate::analysis::{AnalysisKind, Answer, Number};
 use crate::backend::{CodeReport, HostWork, SessionWork};
 use crate::column::fnv1a;
 use crate::executor::Executor;
+use crate::graph::disk::SwgFile;
 use crate::graph::{Graph, Loaded, Scale, WeightKind, WeightOrigin};
 pub use crate::multi::DevicesReport;
 pub use crate::stream::{PassSummary, StreamReport};
@@ -131,6 +132,21 @@ pub struct Weights {
 }
 
 impl Weights {
+    /// The weights that a run reads from `file`, or 1 on every edge if `is_unit`.
+    pub(crate) fn of_file(file: &SwgFile, is_unit: bool) -> Self {
+        let origin = match is_unit {
+            true => WeightOrigin::Unit,
+            false => WeightOrigin::File,
+        };
+        let kind = file.weight_kind().filter(|_| !is_unit);
+        Self {
+            origin,
+            kind: kind.unwrap_or_default(),
+            rounded: 0,
+            scale: None,
+        }
+    }
+
     /// The weights of a loaded graph, if it has any.
     #[must_use]
     pub fn of(loaded: &Loaded) -> Option<Self> {

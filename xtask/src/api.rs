@@ -11,7 +11,7 @@ use std::process::Command;
 use clap::Args;
 use public_api::Builder;
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::process;
 use crate::ptx::toolchain::{Route, Toolchain};
 use crate::workspace;
@@ -47,7 +47,6 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
-    println!("toolchain: {}", toolchain.describe());
     let released = match &options.semver {
         Some(_) => unpack_released()?,
         None => None,
@@ -76,14 +75,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
             findings.extend(changes(name, &recorded, &items));
         }
     }
-    match findings.is_empty() {
-        true => Ok(()),
-        false => Err(Error::Refused {
-            what: "changes of the public API",
-            findings: findings.into_iter().take(SHOWN).collect(),
-            remedy: "if they are meant, name what breaks users in CHANGELOG.md, run `cargo xtask api --bless`, and raise the version where it has been released (commit of `xtask/api/released`)",
-        }),
-    }
+    refuse_any(
+        "changes of the public API",
+        findings.into_iter().take(SHOWN).collect(),
+        "if they are meant, name what breaks users in CHANGELOG.md, run `cargo xtask api --bless`, and raise the version where it has been released (commit of `xtask/api/released`)",
+    )
 }
 
 fn record_of(name: &str) -> PathBuf {

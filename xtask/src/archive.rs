@@ -7,7 +7,7 @@ use std::process::Command;
 use clap::Args;
 use sha2::{Digest, Sha256};
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::process;
 use crate::workspace;
 
@@ -84,9 +84,8 @@ fn name_latest(_: &Path, _: &str) -> Result<(), Error> {
 
 /// A release build without symbols.
 fn build() -> Result<PathBuf, Error> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = process::cargo();
     cargo
-        .current_dir(workspace::root())
         .args(["build", "--release", "--package", "seawall-cli"])
         .args(["--config", "profile.release.strip=true", "--target-dir"])
         .arg(workspace::target("archive-build"));
@@ -151,13 +150,11 @@ fn check(archive: &Path, name: &str) -> Result<(), Error> {
         std::fs::metadata(root.path().join(path)).map_or(true, |found| found.len() == 0)
     });
     let findings: Vec<String> = missing.map(|path| format!("{name}: no {path}")).collect();
-    if !findings.is_empty() {
-        return Err(Error::Refused {
-            what: "an archive that is not whole",
-            findings,
-            remedy: "mend `seawall man` or `seawall completions`",
-        });
-    }
+    refuse_any(
+        "an archive that is not whole",
+        findings,
+        "mend `seawall man` or `seawall completions`",
+    )?;
     let mut program = Command::new(root.path().join("bin/seawall"));
     program.args([
         "run",

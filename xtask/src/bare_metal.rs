@@ -28,7 +28,6 @@ const FEATURES: [&str; 2] = ["", "defmt"];
 
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
-    println!("toolchain: {}", toolchain.describe());
     for target in &options.targets {
         for features in FEATURES {
             process::show(&mut build(&toolchain, target, features))?;
@@ -41,7 +40,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
 fn build(toolchain: &Toolchain, target: &str, features: &str) -> Command {
     let mut cargo = toolchain.cargo();
     cargo
-        .current_dir(workspace::root())
         .args(["build", "--quiet", "--release", "-Zbuild-std=core"])
         .args(["--package", "seawall-core", "--features", features])
         .args(["--target", target, "--target-dir"])

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use clap::Args;
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::process;
 use crate::workspace;
 
@@ -68,19 +68,17 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         )?;
         findings.extend(blank(&picture)?);
     }
-    if findings.is_empty() {
-        println!(
-            "{} and a drawing open in {}",
-            page.display(),
-            options.browser
-        );
-        return Ok(());
-    }
-    Err(Error::Refused {
-        what: "what the browser shows",
+    refuse_any(
+        "what the browser shows",
         findings,
-        remedy: "look at the files in target/browse",
-    })
+        "look at the files in target/browse",
+    )?;
+    println!(
+        "{} and a drawing open in {}",
+        page.display(),
+        options.browser
+    );
+    Ok(())
 }
 
 fn browser(options: &Options) -> Command {

@@ -62,7 +62,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         return check_sources(&sources);
     }
     let toolchain = Toolchain::find(options.toolchain)?;
-    println!("toolchain: {}", toolchain.describe());
     println!("sources: {sources}");
     let own = options.own.as_deref().map(OwnCrate::find).transpose()?;
     let build = Build {
@@ -174,7 +173,6 @@ impl Build<'_> {
         let _ = fs::remove_file(&output);
         let mut cargo = self.toolchain.cargo();
         cargo
-            .current_dir(workspace::root())
             .args(["rustc", "--quiet", "--release", "-Zbuild-std=core", "--lib"])
             .args(["--target", TRIPLE, "--crate-type", "cdylib", "--target-dir"])
             .arg(&folder)

@@ -82,6 +82,22 @@ impl Error {
     }
 }
 
+/// Refuses what has `findings`.
+pub(crate) fn refuse_any(
+    what: &'static str,
+    findings: Vec<String>,
+    remedy: &'static str,
+) -> Result<(), Error> {
+    match findings.is_empty() {
+        true => Ok(()),
+        false => Err(Error::Refused {
+            what,
+            findings,
+            remedy,
+        }),
+    }
+}
+
 fn list(lines: &[String]) -> String {
     lines.iter().map(|line| format!("  {line}\n")).collect()
 }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::process;
 use crate::workspace;
 
@@ -27,10 +27,8 @@ pub(crate) fn run() -> Result<(), Error> {
 }
 
 fn document(target: &Path) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = process::cargo();
     command
-        .current_dir(workspace::root())
         .args(["doc", "--quiet", "--no-deps", "--package", "seawall-core"])
         .args(["--features", "defmt", "--target-dir"])
         .arg(target);
@@ -63,15 +61,13 @@ fn judge(pages: &[PathBuf]) -> Result<(), Error> {
     if types == 0 {
         findings.push("the documentation has no page of a type".to_owned());
     }
-    if findings.is_empty() {
-        println!("{types} public types implement defmt::Format");
-        return Ok(());
-    }
-    Err(Error::Refused {
-        what: "public types that firmware cannot log",
+    refuse_any(
+        "public types that firmware cannot log",
         findings,
-        remedy: "derive defmt::Format with the feature `defmt`",
-    })
+        "derive defmt::Format with the feature `defmt`",
+    )?;
+    println!("{types} public types implement defmt::Format");
+    Ok(())
 }
 
 #[cfg(test)]

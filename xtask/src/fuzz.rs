@@ -10,7 +10,7 @@ use std::process::Command;
 
 use clap::Args;
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::process;
 use crate::workspace;
 
@@ -60,13 +60,11 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let known = targets()?;
     let unknown = options.targets.iter().filter(|name| !known.contains(name));
     let unknown: Vec<String> = unknown.cloned().collect();
-    if !unknown.is_empty() {
-        return Err(Error::Refused {
-            what: "fuzz targets that do not exist",
-            findings: unknown,
-            remedy: "the targets are the folders of fuzz/seeds",
-        });
-    }
+    refuse_any(
+        "fuzz targets that do not exist",
+        unknown,
+        "the targets are the folders of fuzz/seeds",
+    )?;
     // Naming the host keeps build scripts free of counters.
     let host = process::host()?;
     build(&host, options)?;

@@ -5,7 +5,7 @@
 //! expression passes when some choice of its alternatives is allowed entirely, and
 //! an origin when it is a registry, since a repository can change under a name.
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::metadata::{self, Package};
 use crate::workspace;
 
@@ -13,15 +13,13 @@ pub(crate) fn run() -> Result<(), Error> {
     let rules = Rules::parse(&workspace::read(&workspace::root().join("deny.toml"))?);
     let packages = metadata::packages()?;
     let findings: Vec<String> = packages.iter().filter_map(|it| rules.finding(it)).collect();
-    if findings.is_empty() {
-        println!("{} packages have allowed licences", packages.len());
-        return Ok(());
-    }
-    Err(Error::Refused {
-        what: "packages with a licence or an origin that is not allowed",
+    refuse_any(
+        "packages with a licence or an origin that is not allowed",
         findings,
-        remedy: "drop the dependency, or extend the lists in deny.toml",
-    })
+        "drop the dependency, or extend the lists in deny.toml",
+    )?;
+    println!("{} packages have allowed licences", packages.len());
+    Ok(())
 }
 
 /// The licences and origins that `deny.toml` allows.

@@ -3,13 +3,11 @@
 //! Limited to the needs of the checks. Packages for other systems are in it too, so results hold
 //! wherever the workspace is built.
 
-use std::process::Command;
-
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::Error;
 use crate::process;
-use crate::workspace;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Package {
@@ -24,20 +22,26 @@ pub(crate) struct Package {
 }
 
 #[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
+struct Metadata<P> {
+    packages: Vec<P>,
 }
 
 /// Every package of the lock file, the workspace's own included.
 pub(crate) fn packages() -> Result<Vec<Package>, Error> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command
-        .current_dir(workspace::root())
-        .args(["metadata", "--format-version=1", "--locked"]);
-    let text = process::capture(&mut command)?;
-    let metadata: Metadata =
-        serde_json::from_str(&text).map_err(|error| Error::output("cargo metadata", error))?;
+    described(&["--locked"])
+}
+
+/// The packages that `cargo metadata` describes with these options, by the fields of `P`.
+pub(crate) fn described<P: DeserializeOwned>(options: &[&str]) -> Result<Vec<P>, Error> {
+    let mut cargo = process::cargo();
+    cargo.args(["metadata", "--format-version=1"]).args(options);
+    parsed(&process::capture(&mut cargo)?)
+}
+
+/// The packages in the output of `cargo metadata`.
+pub(crate) fn parsed<P: DeserializeOwned>(text: &str) -> Result<Vec<P>, Error> {
+    let metadata: Result<Metadata<P>, _> = serde_json::from_str(text);
+    let metadata = metadata.map_err(|error| Error::output("cargo metadata", error))?;
     Ok(metadata.packages)
 }
 

@@ -3,7 +3,7 @@
 //! The promise is `rust-version` in the root manifest. Packages that state none pass
 //! here; the build tests those.
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::metadata::{self, Package};
 
 /// The package whose `rust-version` represents the workspace's.
@@ -20,15 +20,13 @@ pub(crate) fn run() -> Result<(), Error> {
         )
     })?;
     let findings = newer(&packages, &promised);
-    if findings.is_empty() {
-        println!("{} packages build with Rust {promised}", packages.len());
-        return Ok(());
-    }
-    Err(Error::Refused {
-        what: "packages that ask for a newer compiler than the workspace promises",
+    refuse_any(
+        "packages that ask for a newer compiler than the workspace promises",
         findings,
-        remedy: "lock an older version with `cargo update --precise`, or raise rust-version",
-    })
+        "lock an older version with `cargo update --precise`, or raise rust-version",
+    )?;
+    println!("{} packages build with Rust {promised}", packages.len());
+    Ok(())
 }
 
 fn newer(packages: &[Package], promised: &str) -> Vec<String> {

@@ -12,7 +12,8 @@ use std::process::Command;
 use clap::Args;
 use serde::Deserialize;
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
+use crate::metadata;
 use crate::process;
 use crate::workspace;
 
@@ -80,11 +81,6 @@ struct Manifest {
     publish: Option<Vec<String>>,
 }
 
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Manifest>,
-}
-
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let manifests = manifests()?;
     pack()?;
@@ -107,36 +103,25 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
             findings.push(format!("{name}: {bytes} bytes, at most {BYTES_MAX}"));
         }
     }
-    if !findings.is_empty() {
-        return Err(Error::Refused {
-            what: "packages that are not to be published",
-            findings,
-            remedy: "mend the manifests",
-        });
-    }
+    refuse_any(
+        "packages that are not to be published",
+        findings,
+        "mend the manifests",
+    )?;
     if options.build {
         build(&manifests)?;
     }
     Ok(())
 }
 
-fn cargo() -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(workspace::root());
-    command
-}
-
 fn manifests() -> Result<BTreeMap<String, Manifest>, Error> {
-    let text = process::capture(cargo().args(["metadata", "--format-version=1", "--no-deps"]))?;
-    let metadata: Metadata =
-        serde_json::from_str(&text).map_err(|error| Error::output("cargo metadata", error))?;
-    let packages = metadata.packages.into_iter();
+    let packages = metadata::described::<Manifest>(&["--no-deps"])?.into_iter();
     Ok(packages.map(|it| (it.name.clone(), it)).collect())
 }
 
 /// Packs all crates into `target/package`, as they are in the working tree.
 fn pack() -> Result<(), Error> {
-    let mut command = cargo();
+    let mut command = process::cargo();
     command.args(["package", "--no-verify", "--allow-dirty", "--quiet"]);
     command.arg("--target-dir").arg(workspace::target(""));
     for name in CRATES {
@@ -146,7 +131,7 @@ fn pack() -> Result<(), Error> {
 }
 
 fn listed(name: &str) -> Result<Vec<String>, Error> {
-    let mut command = cargo();
+    let mut command = process::cargo();
     command.args(["package", "--list", "--allow-dirty", "-p", name]);
     let text = process::capture(&mut command)?;
     Ok(text.lines().map(str::to_owned).collect())
@@ -209,7 +194,7 @@ fn build(manifests: &BTreeMap<String, Manifest>) -> Result<(), Error> {
     // The same versions of dependencies as here.
     let lock = workspace::read(&workspace::root().join("Cargo.lock"))?;
     workspace::write(&folder.path().join("Cargo.lock"), &lock)?;
-    let mut build = cargo();
+    let mut build = process::cargo();
     build.current_dir(folder.path());
     build.args(["build", "-p", "seawall-cli", "--target-dir", "target"]);
     process::show(&mut build)?;

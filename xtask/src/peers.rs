@@ -94,8 +94,6 @@ fn environment(folder: &Path) -> Result<PathBuf, Error> {
 
 /// Builds the command line; returns its file.
 fn built() -> Result<PathBuf, Error> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.current_dir(workspace::root());
-    process::show(cargo.args(["build", "--release", "--package", "seawall-cli"]))?;
+    process::show(process::cargo().args(["build", "--release", "--package", "seawall-cli"]))?;
     Ok(workspace::target("release").join("seawall"))
 }

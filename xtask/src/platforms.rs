@@ -25,7 +25,6 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
-    println!("toolchain: {}", toolchain.describe());
     for target in &options.targets {
         process::show(&mut check(&toolchain, target))?;
         println!("{target}: seawall-cli without CUDA compiles");
@@ -36,7 +35,6 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
 fn check(toolchain: &Toolchain, target: &str) -> Command {
     let mut cargo = toolchain.cargo();
     cargo
-        .current_dir(workspace::root())
         .args(["check", "--quiet", "-Zbuild-std=std,panic_abort"])
         .args(["--package", "seawall-cli", "--no-default-features"])
         .args(["--features", "jit", "--target", target, "--target-dir"])

@@ -1,11 +1,12 @@
 //! Running other programs and keeping their output.
 //!
-//! Commands are built with `std`. These two functions turn a failed start or a
+//! Commands are built with `std`. Functions turn a failed start or a
 //! failed status into an [`Error`] with the output in it.
 
 use std::process::{Command, Output};
 
 use crate::error::Error;
+use crate::workspace;
 
 /// Runs `command` with its output captured and returns standard output.
 pub(crate) fn capture(command: &mut Command) -> Result<String, Error> {
@@ -24,6 +25,13 @@ pub(crate) fn show(command: &mut Command) -> Result<(), Error> {
         })
     })
     .map(drop)
+}
+
+/// Cargo, in the folder of the workspace.
+pub(crate) fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(workspace::root());
+    command
 }
 
 /// The triple that the compiler builds for.

@@ -10,7 +10,7 @@ mod functions;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::workspace;
 
 /// Parts of the product, with the folder of their sources: all packages that depend on the planner,
@@ -45,15 +45,12 @@ pub(crate) fn run() -> Result<(), Error> {
     }
     judge(&modules, &workspace::read(&workspace::root().join(TABLE))?)?;
     let findings = functions::findings(&workspace::root())?;
-    if findings.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Refused {
-        what: "public functions of the planner without a user",
+    refuse_any(
+        "public functions of the planner without a user",
         findings,
-        remedy: "call the function where the product decides, show on a page what C or firmware \
+        "call the function where the product decides, show on a page what C or firmware \
                  call it for, or delete it",
-    })
+    )
 }
 
 fn modules(root: &Path) -> Result<Vec<Module>, Error> {
@@ -147,14 +144,12 @@ fn judge(modules: &[Module], text: &str) -> Result<(), Error> {
         }
         findings.extend(false_claims(module, text));
     }
-    if findings.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Refused {
-        what: "modules of the planner that the product does not use as ARCHITECTURE.md says",
+    let remedy = "call the module where the product decides, or delete it; then correct the table";
+    refuse_any(
+        "modules of the planner that the product does not use as ARCHITECTURE.md says",
         findings,
-        remedy: "call the module where the product decides, or delete it; then correct the table",
-    })
+        remedy,
+    )
 }
 
 fn false_claims(module: &Module, text: &str) -> Vec<String> {

@@ -336,12 +336,7 @@ impl AnalyzeArgs {
         for file in &self.files {
             outputs.spare(file.as_os_str())?;
         }
-        let is_silent = self.quiet && !self.json;
-        if is_silent || outputs.take_standard_output() {
-            return Ok(false);
-        }
-        outputs.spare_report()?;
-        Ok(true)
+        outputs.have_report(self.quiet && !self.json)
     }
 
     /// The files of a problem as a grammar, and its graph.

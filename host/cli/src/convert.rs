@@ -94,12 +94,7 @@ impl ConvertArgs {
         let mut outputs = Outputs::default();
         outputs.add("the output", &self.output)?;
         outputs.spare(&self.input)?;
-        let is_silent = self.quiet && !self.json;
-        if is_silent || outputs.take_standard_output() {
-            return Ok(false);
-        }
-        outputs.spare_report()?;
-        Ok(true)
+        outputs.have_report(self.quiet && !self.json)
     }
 }
 

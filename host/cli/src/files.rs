@@ -99,6 +99,16 @@ impl Outputs {
         }
     }
 
+    /// Returns whether a report follows; refuses outputs in its place. `is_silent` if none was asked
+    /// for.
+    pub(super) fn have_report(&self, is_silent: bool) -> Result<bool, CliError> {
+        let has_report = !is_silent && !self.take_standard_output();
+        if has_report {
+            self.spare_report()?;
+        }
+        Ok(has_report)
+    }
+
     /// Returns whether an output is standard output, so that no report may follow it.
     pub(super) fn take_standard_output(&self) -> bool {
         self.on_standard_output.is_some()

@@ -41,7 +41,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{ArgAction, CommandFactory, Parser, Subcommand};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand};
 
 pub use allocator::Allocator;
 use error::CliError;
@@ -55,6 +55,15 @@ pub use sources::{Sources, SourcesError};
 #[derive(Debug, Parser)]
 #[command(name = "seawall", bin_name = "seawall", version, arg_required_else_help = true, disable_help_flag = true, after_help = EXAMPLES)]
 struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+struct Global {
     /// Print the common options.
     #[arg(short, long, global = true, action = ArgAction::HelpShort, help_heading = HELP)]
     help: Option<bool>,
@@ -63,8 +72,6 @@ struct Cli {
     help_all: Option<bool>,
     #[command(flatten)]
     log: logging::LogArgs,
-    #[command(subcommand)]
-    command: Command,
 }
 
 /// Heading of the options of help.
@@ -119,7 +126,7 @@ pub fn main() -> ExitCode {
     if !matches!(cli.command, Command::Serve(_)) {
         signals::watch();
     }
-    let done = logging::begin(cli.log).map_err(CliError::from);
+    let done = logging::begin(cli.global.log).map_err(CliError::from);
     match done.and_then(|()| dispatch(&cli.command)) {
         Ok(code) => code,
         Err(error) => fail(&error, cli.command.is_for_scripts()),
@@ -130,14 +137,8 @@ pub fn main() -> ExitCode {
 #[derive(Debug, Parser)]
 #[command(name = "seawall-cluster", bin_name = "seawall-cluster", version, about = "Runs an analysis or a program on the ranks of an MPI job, each with a part of the graph", arg_required_else_help = true, disable_help_flag = true, after_help = RANK_EXAMPLES)]
 struct RanksCli {
-    /// Print the common options.
-    #[arg(short, long, global = true, action = ArgAction::HelpShort, help_heading = HELP)]
-    help: Option<bool>,
-    /// Print all options, with what each name of a choice means.
-    #[arg(long, global = true, action = ArgAction::HelpLong, help_heading = HELP)]
-    help_all: Option<bool>,
     #[command(flatten)]
-    log: logging::LogArgs,
+    global: Global,
     #[command(subcommand)]
     command: RanksCommand,
 }
@@ -179,7 +180,7 @@ pub fn main_on_ranks(carrier: Box<dyn seawall::multi::Carrier>, local: u32) -> E
     if !ranks.reports() {
         args.silence();
     }
-    let done = logging::begin(cli.log).map_err(CliError::from);
+    let done = logging::begin(cli.global.log).map_err(CliError::from);
     let error = match done.and_then(|()| run::command_on(&args, &ranks)) {
         Ok(code) => return code,
         Err(error) => error,

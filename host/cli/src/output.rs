@@ -1,6 +1,7 @@
 //! Standard output of reports.
 
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -22,6 +23,15 @@ pub(super) fn show(
 pub(super) fn json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, value)?;
     writeln!(out)
+}
+
+/// Writes a line for each file that was written.
+pub(super) fn list_written<'a>(
+    paths: impl IntoIterator<Item = &'a Option<PathBuf>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut paths = paths.into_iter().flatten();
+    paths.try_for_each(|path| writeln!(out, "  {:<10}{}", "wrote", path.display()))
 }
 
 /// Writes a report to standard output, buffered and flushed.

@@ -441,10 +441,7 @@ impl RunArgs {
         let Loaded { graph, stats } = loaded;
         let mirrored = stats.mirrored;
         let load_ns = elapsed_ns(started);
-        let nodes = self.source_nodes(sources, &name.to_string_lossy(), &graph)?;
-        self.check_target(&graph, &name.to_string_lossy())?;
-        let mut request = self.request(nodes);
-        request.source_weights = self.source_weights(sources, &graph);
+        let request = self.request_on(&graph, &name.to_string_lossy(), sources)?;
         let forecast = line.is_shown().then(|| forecast_ns(&graph, &request));
         let mut progress = |phase| {
             line.phase(phase);
@@ -484,26 +481,13 @@ impl RunArgs {
             warn(UNTIMED);
         }
         program::command(program::ProgramRequest {
+            args: self,
             file,
-            table: self.output.table()?,
-            columns: &self.output.columns,
-            is_for_rows: files.take_standard_output(),
             graph,
-            options: LoadOptions {
-                weights: self.weights.choice(),
-                ..self.load_options()
-            },
-            form: self.form.form(),
             machine,
-            devices: self.machine.devices.as_ref(),
             ranks,
-            emit: self.machine.emit,
-            repeat: self.limits.repeat,
-            json: self.output.json,
-            is_timed: self.output.is_timed(),
-            explain: self.output.explain,
-            trace: self.output.trace.as_deref(),
-            quiet: self.output.quiet,
+            table: self.output.table()?,
+            is_for_rows: files.take_standard_output(),
         })
     }
 
@@ -622,12 +606,20 @@ impl RunArgs {
         request
     }
 
-    /// Refuses a target that is no node of `graph`, which the caller named `name`.
-    fn check_target(&self, graph: &Graph, name: &str) -> Result<(), CliError> {
-        match &self.detail.target {
-            Some(label) => Ok(Sources::target(graph, name, label).map(|_| ())?),
-            None => Ok(()),
+    /// The request from `sources` on `graph`, which the caller named `name`; refuses sources and a
+    /// target that are not nodes of it.
+    fn request_on(
+        &self,
+        graph: &Graph,
+        name: &str,
+        sources: &Sources,
+    ) -> Result<RunRequest, CliError> {
+        let mut request = self.request(self.source_nodes(sources, name, graph)?);
+        request.source_weights = self.source_weights(sources, graph);
+        if let Some(label) = &self.detail.target {
+            Sources::target(graph, name, label)?;
         }
+        Ok(request)
     }
 
     /// Returns the start weights, if the analysis takes sources.

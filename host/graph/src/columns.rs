@@ -242,10 +242,9 @@ impl Buckets {
         let starts = offsets[..nodes as usize].chunks_mut(self.width());
         let mut parts = Vec::with_capacity(self.count);
         for (bucket, starts) in starts.enumerate() {
-            let size = chunks.iter().map(|chunk| chunk.of(bucket).len()).sum();
-            let (own, tail) = rest.split_at_mut(size);
+            let size: usize = chunks.iter().map(|chunk| chunk.of(bucket).len()).sum();
+            let own = rest.split_off_mut(..size).unwrap_or_default();
             parts.push((bucket, starts, own));
-            rest = tail;
         }
         let sizes: Vec<usize> = parts.iter().map(|(_, _, own)| own.len()).collect();
         let made = parts.into_par_iter().map(|(bucket, starts, own)| {

@@ -181,20 +181,11 @@ impl<'a> Slots<'a> {
         let mut slots = Vec::with_capacity(parts.len());
         for rows in parts {
             let len = (offsets[rows.end as usize] - offsets[rows.start as usize]) as usize;
-            let (mine, rest) = targets.split_at_mut(len);
-            targets = rest;
-            let (mine_w, rest_w) = match weights {
-                Some(w) => {
-                    let (a, b) = w.split_at_mut(len);
-                    (Some(a), Some(b))
-                }
-                None => (None, None),
-            };
-            weights = rest_w;
+            let weights = weights.as_mut();
             slots.push(Slots {
                 rows: rows.clone(),
-                targets: mine,
-                weights: mine_w,
+                targets: targets.split_off_mut(..len).unwrap_or_default(),
+                weights: weights.and_then(|left| left.split_off_mut(..len)),
             });
         }
         slots

@@ -77,9 +77,9 @@ fn sort_rows(csr: &mut Csr, order: Order) {
     let mut parts: Vec<Part<'_>> = Vec::new();
     for rows in ranges {
         let edges = (offsets[rows.end as usize] - offsets[rows.start as usize]) as usize;
-        let (mine, rest) = targets.split_at_mut(edges);
-        let (my_weights, rest_weights) = weights.split_at_mut(edges.min(weights.len()));
-        (targets, weights) = (rest, rest_weights);
+        let mine = targets.split_off_mut(..edges).unwrap_or_default();
+        // Empty without weights.
+        let my_weights = weights.split_off_mut(..edges).unwrap_or_default();
         parts.push((rows, mine, my_weights));
     }
     parts.into_par_iter().for_each(|(rows, targets, weights)| {

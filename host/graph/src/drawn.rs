@@ -22,9 +22,8 @@ pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Result<Vec<u32>, Shortage> {
     let mut rest = weights.as_mut_slice();
     for first in (0..csr.nodes()).step_by(BLOCK as usize) {
         let last = csr.nodes().min(first.saturating_add(BLOCK)) - 1;
-        let (block, tail) = rest.split_at_mut(csr.row(last).end - csr.row(first).start);
-        rows.push((first, block));
-        rest = tail;
+        let edges = csr.row(last).end - csr.row(first).start;
+        rows.push((first, rest.split_off_mut(..edges).unwrap_or_default()));
     }
     rows.into_par_iter().for_each(|(first, block)| {
         memory::prepare(block);

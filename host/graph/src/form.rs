@@ -304,13 +304,11 @@ impl Maker<'_> {
         let mut parts = Vec::new();
         for rows in self.graph.outgoing().parts() {
             let length = (offsets[rows.end as usize] - offsets[rows.start as usize]) as usize;
-            let (own, others) = targets.split_at_mut(length);
-            let (own_weights, other_weights) = weights.split_at_mut(length.min(weights.len()));
-            (targets, weights) = (others, other_weights);
             parts.push(Part {
                 rows,
-                targets: own,
-                weights: own_weights,
+                targets: targets.split_off_mut(..length).unwrap_or_default(),
+                // Empty without weights.
+                weights: weights.split_off_mut(..length).unwrap_or_default(),
             });
         }
         parts

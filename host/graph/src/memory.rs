@@ -148,6 +148,14 @@ pub(crate) fn prepare<T: bytemuck::Pod>(items: &mut [T]) {
 #[cfg(not(target_os = "linux"))]
 pub(crate) const fn prepare<T>(_items: &mut [T]) {}
 
+/// Cuts `items` into parts of `counts` items, one after another.
+pub(crate) fn cut<T>(
+    mut items: &mut [T],
+    counts: impl Iterator<Item = usize>,
+) -> impl Iterator<Item = &mut [T]> {
+    counts.map(move |count| items.split_off_mut(..count).unwrap_or_default())
+}
+
 /// Frees a large array, on Linux on all threads: a single thread takes a second for 10 GB.
 pub(crate) fn free<T: bytemuck::Pod>(mut items: Vec<T>) {
     give_back(&mut items);

@@ -10,6 +10,8 @@ mod stripes;
 
 use rayon::prelude::*;
 
+use super::memory::cut;
+
 const DIGIT_BITS: u32 = 8;
 const BUCKETS: usize = 1 << DIGIT_BITS;
 /// Below this size a comparison sort stays in the cache and is faster than another pass.
@@ -111,13 +113,7 @@ fn partition<const N: usize>(edges: &mut [[u32; N]], digits: Digits, alone: usiz
     } else {
         permute_together(edges, digits)
     };
-    let mut buckets = Vec::with_capacity(BUCKETS);
-    let mut rest = edges;
-    for &count in &counts {
-        let (bucket, tail) = rest.split_at_mut(count);
-        buckets.push(bucket);
-        rest = tail;
-    }
+    let buckets: Vec<_> = cut(edges, counts.iter().copied()).collect();
     buckets
         .into_par_iter()
         .for_each(|bucket| partition(bucket, digits.next(), alone));

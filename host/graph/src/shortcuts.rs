@@ -320,21 +320,13 @@ impl<'g> Chains<'g> {
         for first in (0..nodes).step_by(BLOCK) {
             let last = (first + BLOCK).min(nodes);
             let length = (offsets[last] - offsets[first]) as usize;
-            let (own_targets, others) = targets_left.split_at_mut(length);
-            let (own_weights, other_weights) = weights_left.split_at_mut(length);
-            (targets_left, weights_left) = (others, other_weights);
-            blocks.push((
-                &offsets[first..=last],
-                first as u32,
-                own_targets,
-                own_weights,
-            ));
+            let own = [&mut targets_left, &mut weights_left]
+                .map(|left| left.split_off_mut(..length).unwrap_or_default());
+            blocks.push((&offsets[first..=last], first as u32, own));
         }
         blocks
             .into_par_iter()
-            .for_each(|(offsets, first, targets, weights)| {
-                self.fill(offsets, first, (targets, weights));
-            });
+            .for_each(|(offsets, first, own)| self.fill(offsets, first, own));
         let rows = Csr {
             offsets,
             targets,
@@ -347,7 +339,7 @@ impl<'g> Chains<'g> {
 
 impl Chains<'_> {
     /// Fills the rows from node `first` on, whose ends have the new edges already, and sorts them.
-    fn fill(&self, offsets: &[u32], first: u32, (targets, weights): (&mut [u32], &mut [u32])) {
+    fn fill(&self, offsets: &[u32], first: u32, [targets, weights]: [&mut [u32]; 2]) {
         let (old, mut sorted) = (self.graph.outgoing(), Vec::new());
         let place = |offset: u32| (offset - offsets[0]) as usize;
         for (node, row) in (first..).zip(offsets.windows(2)) {

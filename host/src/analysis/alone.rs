@@ -24,6 +24,17 @@ pub(super) struct Sought {
     pub(super) reading: Reading,
 }
 
+impl Sought {
+    /// An algorithm without further options, whose results are words.
+    pub(super) fn words(algorithm: Algorithm, none: u32) -> Self {
+        Self {
+            record: SequentialRecord::new(algorithm),
+            none,
+            reading: Reading::Words,
+        }
+    }
+}
+
 /// Whether CPU threads answer, without a limit that ends the work early.
 pub(super) fn suits(question: &Question) -> bool {
     question.threads.is_some() && question.max_iterations == Question::UNLIMITED

@@ -4,6 +4,7 @@ use super::{Answer, Detail, Facts, ParallelRule, Picture, Question, Ranking, Rea
 use crate::column::{Column, Rounds};
 use crate::cost::{Job, Worker};
 use crate::graph::{EdgeLengths, Graph};
+use crate::outcome::RunOutcome;
 use crate::program::{ProgramBuilder, ProgramError, RegisterId};
 use crate::run::RunError;
 use seawall_core::abi::UNREACHED;
@@ -179,6 +180,14 @@ impl End {
         converged: false,
     };
 
+    /// The end that `outcome` reports.
+    pub(crate) fn of(outcome: &RunOutcome) -> Self {
+        Self {
+            iterations: outcome.rounds.count(),
+            converged: outcome.converged,
+        }
+    }
+
     /// The end of a search of `levels` that stops at `limit`, as one on one device says it; `degree`
     /// returns the edges that leave a node.
     pub(crate) fn of_levels(levels: &[u32], limit: u32, degree: impl Fn(u32) -> u32) -> Self {
@@ -238,4 +247,25 @@ fn reached(values: Values, column: &Column) -> u64 {
         }
     };
     count as u64
+}
+
+#[cfg(test)]
+impl super::AnalysisKind {
+    /// Whether its check accepts these values after a run that ended so.
+    pub(super) fn accepts(
+        self,
+        graph: &Graph,
+        question: &Question,
+        end: End,
+        values: Column,
+    ) -> bool {
+        let case = Case {
+            graph,
+            question,
+            end,
+        };
+        let (values, parents) = (&values, None);
+        let found = AnalysisOutput { values, parents };
+        self.definition().check(&case, found)
+    }
 }

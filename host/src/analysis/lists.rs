@@ -1,6 +1,6 @@
 //! Lists of nodes that programs fill and scan in rounds.
 
-use crate::program::{Kind, ProgramBuilder, ProgramError, RegisterId};
+use crate::program::{Kind, Over, ProgramBuilder, ProgramError, RegisterId};
 
 /// A list of nodes and its length.
 pub(super) type List = (RegisterId, RegisterId);
@@ -28,6 +28,11 @@ pub(super) fn short_list(
     program.fill_by_appends(made.0);
     program.fill(count, made.1, 0);
     Ok(made)
+}
+
+/// The nodes of a list.
+pub(super) const fn over((list, count): List) -> Over {
+    Over::List { list, count }
 }
 
 /// The lists of a round: the current one, the next one, which it fills, and the one after that,

@@ -103,19 +103,6 @@ impl fmt::Display for Direction {
     }
 }
 
-impl Centrality {
-    /// The options that are set, by name, with those of `facts`.
-    pub(crate) fn lacking(self, facts: &super::Facts) -> Option<&'static str> {
-        let asked = [
-            (self.weighted, facts.weighs, "weighted"),
-            (self.direction.is_some(), facts.directs, "direction"),
-            (self.normalized, facts.normalizes, "normalized"),
-        ];
-        let found = asked.into_iter().find(|(asked, has, _)| *asked && !has);
-        found.map(|(.., name)| name)
-    }
-}
-
 /// Parameters of a ranking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranking {

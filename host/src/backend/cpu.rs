@@ -403,11 +403,8 @@ impl Session for CpuSession<'_> {
         for search in loaded.outgrowing.due() {
             overflow::check(&search, self.graph, loaded.words(search.register)?)?;
         }
-        memory::reserve(words, found.len()).map_err(|short| BackendError::OutOfMemory {
-            what: "the copy of a register",
-            needed: short.needed,
-            available: short.available,
-        })?;
+        memory::reserve(words, found.len())
+            .map_err(BackendError::short("the copy of a register"))?;
         words.extend_from_slice(found);
         loaded.outgrowing.settle();
         self.work.read(words.len());

@@ -3,6 +3,7 @@
 use super::fault::text as fault_text;
 use crate::Cause;
 use crate::executor::Executor;
+use crate::graph::memory::Shortage;
 use crate::graph::{WeightKind, as_text};
 use crate::own::FactViolation;
 use crate::program::TableError;
@@ -345,6 +346,15 @@ const fn too_long(kind: WeightKind) -> &'static str {
 }
 
 impl BackendError {
+    /// Builds the error for an allocation of `what` that failed.
+    pub(crate) fn short(what: &'static str) -> impl Fn(Shortage) -> Self {
+        move |short| Self::OutOfMemory {
+            what,
+            needed: short.needed,
+            available: short.available,
+        }
+    }
+
     /// Returns whether another device has ended this one, whose own error says more.
     pub(crate) fn is_echo(&self) -> bool {
         matches!(self, Self::Fault { record, .. } if record.code == FaultCode::DeviceEnded as u32)

@@ -53,14 +53,8 @@ pub(super) fn check_needs(needs: GraphNeeds, graph: &Graph) -> Result<(), Backen
 }
 
 fn make_incoming(graph: &Graph) -> Result<(), BackendError> {
-    match graph.try_incoming() {
-        Ok(_) => Ok(()),
-        Err(short) => Err(BackendError::OutOfMemory {
-            what: "the rows of incoming edges",
-            needed: short.needed,
-            available: short.available,
-        }),
-    }
+    let made = graph.try_incoming().map(|_| ());
+    made.map_err(BackendError::short("the rows of incoming edges"))
 }
 
 /// Refuses tables that contradict each other.

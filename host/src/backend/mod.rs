@@ -37,7 +37,7 @@ mod program_session;
 pub(crate) mod memory;
 mod record;
 mod tables;
-mod threads;
+pub(crate) mod threads;
 mod detached;
 mod trace;
 mod work;

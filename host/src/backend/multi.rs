@@ -8,7 +8,8 @@
 
 use super::BackendError;
 use super::Canceller;
-use bytemuck::{Zeroable, bytes_of};
+use super::threads::join_all;
+use bytemuck::{Pod, Zeroable, bytes_of};
 use seawall_core::abi::VERSION;
 use seawall_core::abi::control::ControlRecord;
 use seawall_core::abi::multi::{
@@ -16,7 +17,6 @@ use seawall_core::abi::multi::{
 };
 use std::borrow::Cow;
 use std::mem::offset_of;
-use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Words at multiples of which parts begin: a cache line of a GPU.
@@ -114,12 +114,21 @@ pub(crate) struct MultiJob<'a> {
 pub(crate) struct DeviceFound {
     /// Values of its own nodes.
     pub(crate) values: Vec<u32>,
+    pub(crate) figures: DeviceFigures,
+    /// Device time of each run, nanoseconds.
+    pub(crate) times_ns: Vec<u64>,
+    /// Its name.
+    pub(crate) name: String,
+}
+
+/// Counters of a device.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct DeviceFigures {
     /// The state at the end of the last run.
     pub(crate) state: MultiState,
     /// The grid barriers that its blocks crossed in the last run.
     pub(crate) barriers: u64,
-    /// Device time of each run, nanoseconds.
-    pub(crate) times_ns: Vec<u64>,
     /// Time of uploading its edges.
     pub(crate) upload_ns: u64,
     /// Time of reading its values.
@@ -128,8 +137,6 @@ pub(crate) struct DeviceFound {
     pub(crate) bytes: u64,
     /// Edges of its part.
     pub(crate) edges: u64,
-    /// Its name.
-    pub(crate) name: String,
 }
 
 impl MultiRun {
@@ -394,12 +401,7 @@ impl<'c> Meeting<'c> {
                     device(job, meeting)
                 })
             };
-            let threads: Vec<_> = jobs.iter().map(start).collect();
-            // All are joined before any panic goes on.
-            let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
-            let found =
-                |ended: std::thread::Result<_>| ended.unwrap_or_else(|panic| resume_unwind(panic));
-            ended.into_iter().map(found).collect::<Vec<_>>()
+            join_all(jobs.iter().map(start))
         });
         let found: Option<Vec<DeviceFound>> = found.into_iter().collect();
         found.ok_or_else(|| self.lock().failed.take().unwrap_or(BackendError::Cancelled))

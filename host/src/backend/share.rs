@@ -130,17 +130,22 @@ fn cut_nodes(graph: &Graph, devices: u32) -> Vec<u32> {
     let all = if nodes == 0 { 0 } else { cost(nodes) };
     let first = |device: u32| {
         let wanted = all * u64::from(device) / u64::from(devices.max(1));
-        let (mut low, mut high) = (0, nodes);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            match cost(middle) < wanted {
-                true => low = middle + 1,
-                false => high = middle,
-            }
-        }
-        low
+        first_node(nodes, |node| cost(node) >= wanted)
     };
     (0..devices).map(first).chain([nodes]).collect()
+}
+
+/// The first of `nodes` nodes from which on `is_wanted` holds; their number if it holds for none.
+pub(crate) fn first_node(nodes: u32, is_wanted: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (0, nodes);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match is_wanted(middle) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    low
 }
 
 fn cut_evenly(items: u32, devices: u32) -> Vec<u32> {

@@ -6,7 +6,6 @@
 //! or GPUs, or ranks, of which this process is one. Ranks walk the same stages, and meet after each
 //! group whose waves wrote a part each; a rank that fails says so in the place of its next meeting.
 
-use super::cpu::processes::lost;
 use super::exchange::Exchange;
 use super::identity::resident_digest;
 use super::share::SharedProgram;
@@ -17,9 +16,9 @@ use super::{
 };
 use crate::executor::Executor;
 use crate::graph::Graph;
-use crate::multi::{Carrier, DevicesReport, greet_with_program};
+use crate::multi::{Carrier, DevicesReport, gather_alike, greet_with_program, lost, name_of_ranks};
 use crate::program::{EncodedProgram, RegisterId};
-use crate::units::{counted, elapsed_ns};
+use crate::units::elapsed_ns;
 use seawall_core::abi::control::{ControlRecord, LOOPS_MAX, LoopState};
 use seawall_core::abi::program::FixpointRecord;
 use seawall_core::convergence::{ConvergenceContract, Outcome};
@@ -29,8 +28,6 @@ use std::time::{Duration, Instant};
 
 /// Devices of this process that launch the same kernels, each on its own memory.
 pub(super) trait Stepping {
-    /// All of them as one machine.
-    fn info(&self) -> &DeviceInfo;
     /// The session of each.
     fn sessions(&self) -> Vec<&dyn Session>;
     /// The session of a device, to load its part of a program.
@@ -130,16 +127,18 @@ const FAILED: u32 = 0;
 const WELL: u32 = 1;
 
 impl<'g> SteppedSession<'g> {
-    /// A session on `devices`, which have `graph`; `numbers` are those of GPUs.
+    /// A session on `devices`, which have `graph`; `info` describes all as one machine, and `numbers`
+    /// are those of GPUs.
     pub(super) fn new(
         graph: &'g Graph,
         devices: Box<dyn Stepping + Send + 'g>,
+        info: DeviceInfo,
         numbers: Vec<u32>,
         limits: RunLimits,
     ) -> Self {
         Self {
             graph,
-            info: devices.info().clone(),
+            info,
             devices,
             ranks: None,
             numbers,
@@ -154,11 +153,7 @@ impl<'g> SteppedSession<'g> {
 
     /// The same session of one device, which is that of this rank of `ranks` and has `threads` threads.
     pub(crate) fn on_ranks(mut self, ranks: &'g mut dyn Carrier, threads: u32) -> Self {
-        self.info.name = format!(
-            "{} of {}",
-            counted(u64::from(ranks.ranks()), "rank"),
-            counted(u64::from(threads.max(1)), "CPU thread")
-        );
+        self.info.name = name_of_ranks(ranks.ranks(), threads.max(1));
         self.ranks = Some(ranks);
         self
     }
@@ -193,8 +188,7 @@ impl<'g> SteppedSession<'g> {
         let Some(ranks) = &mut self.ranks else {
             return Ok(word);
         };
-        let counts = vec![2; ranks.ranks() as usize];
-        let all = ranks.all_gather(&[WELL, word], &counts).map_err(lost)?;
+        let all = gather_alike(&mut **ranks, &[WELL, word])?;
         let mut heads = all.chunks(2);
         if let Some(rank) = heads.position(|head| head[0] == FAILED) {
             let rank = rank as u32;
@@ -214,9 +208,8 @@ impl<'g> SteppedSession<'g> {
                 Err(error)
             }
             (Err(error), Some(ranks)) => {
-                let counts = vec![2; ranks.ranks() as usize];
                 // The error of this rank says more than that another is gone.
-                let _ = ranks.all_gather(&[FAILED, 0], &counts);
+                let _ = gather_alike(&mut **ranks, &[FAILED, 0]);
                 Err(error)
             }
         }
@@ -298,9 +291,10 @@ impl Session for SteppedSession<'_> {
         let sessions = self.devices.sessions().into_iter();
         let bytes = sessions.map(|session| session.memory().allocated_bytes);
         let own: Vec<u64> = bytes.collect();
-        let counts = vec![2; self.count()];
-        let all = self.gather(bytemuck::cast_slice(&own).to_vec(), &counts)?;
-        self.memory_bytes = bytemuck::pod_collect_to_vec(&all);
+        self.memory_bytes = match &mut self.ranks {
+            Some(ranks) => gather_alike(&mut **ranks, &own)?,
+            None => own,
+        };
         self.shared = Some(shared);
         Ok(())
     }
@@ -390,8 +384,13 @@ impl StageLauncher for Running<'_, '_> {
         self.exchanged(group, Kernel::Group(group))
     }
 
-    fn begin(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
-        self.launch(Kernel::Begin(stage.wave_index))
+    /// Launches a kernel on all devices at once.
+    fn launch(&mut self, kernel: Kernel) -> Result<(), BackendError> {
+        self.session.devices.launch(kernel)?;
+        let launches = self.session.own_count() as u64;
+        self.host.launches = self.host.launches.saturating_add(launches);
+        self.host.host_synchronisations = self.host.host_synchronisations.saturating_add(1);
+        Ok(())
     }
 
     fn iteration(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
@@ -404,10 +403,6 @@ impl StageLauncher for Running<'_, '_> {
             self.exchanged(body.group, Kernel::Body(body))?;
         }
         self.close_iteration(stage)
-    }
-
-    fn again(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
-        self.launch(Kernel::Again(stage.wave_index))
     }
 
     /// This is so on all devices or on none: the condition is the same word on each.
@@ -473,15 +468,6 @@ impl Running<'_, '_> {
         let sent = self.session.gather(own, &counts)?;
         let words = exchange.joined(sent, before);
         self.session.devices.write(register, &words)
-    }
-
-    /// Launches a kernel on all devices at once.
-    fn launch(&mut self, kernel: Kernel) -> Result<(), BackendError> {
-        self.session.devices.launch(kernel)?;
-        let launches = self.session.own_count() as u64;
-        self.host.launches = self.host.launches.saturating_add(launches);
-        self.host.host_synchronisations = self.host.host_synchronisations.saturating_add(1);
-        Ok(())
     }
 
     /// Ends an iteration on all devices: another one follows if any of them changed something.

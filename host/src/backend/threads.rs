@@ -8,8 +8,9 @@ use super::BackendError;
 use crate::graph::threads::check_start;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, RwLock};
-use std::thread::Builder;
+use std::thread::{Builder, ScopedJoinHandle};
 
 /// Most threads of a run: more than any machine has would wait for each other at every barrier.
 pub const THREADS_MAX: usize = 4096;
@@ -80,13 +81,21 @@ fn run_once(count: u32, block: impl Fn(u32) + Sync) -> Result<(), BackendError> 
         drop(start);
         let threads = threads.map_err(|error| not_started(count as usize, &error))?;
         block(0);
-        for thread in threads {
-            if let Err(panic) = thread.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
+        join_all(threads);
         Ok(())
     })
+}
+
+/// Returns what all `threads` return. All have started before any is waited for, and have ended before
+/// a panic goes on.
+pub(crate) fn join_all<'s, T>(
+    threads: impl IntoIterator<Item = ScopedJoinHandle<'s, T>>,
+) -> Vec<T> {
+    let threads: Vec<_> = threads.into_iter().collect();
+    let ended: Vec<_> = threads.into_iter().map(ScopedJoinHandle::join).collect();
+    let found = ended.into_iter();
+    let found = found.map(|ended| ended.unwrap_or_else(|panic| resume_unwind(panic)));
+    found.collect()
 }
 
 /// Calls `block` once for each number below `count`, all at once, on other threads, and returns at

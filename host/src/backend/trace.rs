@@ -101,11 +101,7 @@ impl TraceMemory {
         let barriers = (blocks as usize).saturating_mul(BARRIERS_KEPT as usize * BARRIER);
         let bytes = first_barrier(groups).saturating_add(barriers);
         let words = memory::zeroed(bytes.div_ceil(8));
-        let words = words.map_err(|short| BackendError::OutOfMemory {
-            what: "the trace of a run",
-            needed: short.needed,
-            available: short.available,
-        })?;
+        let words = words.map_err(BackendError::short("the trace of a run"))?;
         Ok(Self {
             words,
             groups,

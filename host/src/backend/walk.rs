@@ -89,11 +89,16 @@ pub(super) enum Kernel {
 pub(super) trait StageLauncher {
     /// Launches the ordinary waves of a group.
     fn group(&mut self, group: u32) -> Result<(), BackendError>;
-    fn begin(&mut self, stage: &LoopStage) -> Result<(), BackendError>;
+    fn launch(&mut self, kernel: Kernel) -> Result<(), BackendError>;
+    fn begin(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
+        self.launch(Kernel::Begin(stage.wave_index))
+    }
     /// Launches the groups of a loop's body, and ends the iteration.
     fn iteration(&mut self, stage: &LoopStage) -> Result<(), BackendError>;
     /// Ends an iteration of a loop on a register.
-    fn again(&mut self, stage: &LoopStage) -> Result<(), BackendError>;
+    fn again(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
+        self.launch(Kernel::Again(stage.wave_index))
+    }
     /// Whether another iteration of the open loop follows.
     fn goes_on(&mut self, stage: &LoopStage) -> Result<bool, BackendError>;
 }

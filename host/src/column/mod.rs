@@ -100,6 +100,13 @@ pub enum Rounds {
     Iterations(u32),
 }
 
+impl Rounds {
+    pub(crate) const fn count(self) -> u32 {
+        let (Self::Levels(count) | Self::Iterations(count)) = self;
+        count
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

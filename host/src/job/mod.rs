@@ -13,7 +13,7 @@ mod outcome;
 
 pub(crate) use build::{BuildOptions, build, encode, lacks_memory, outgrew};
 pub(crate) use outcome::{
-    Found, check, edges_examined, end_of, names, original_ids, outcome, topology_name,
+    Found, check, edges_examined, end_of, load_whole, names, original_ids, outcome, topology_name,
 };
 
 use crate::outcome::{Event, Track};

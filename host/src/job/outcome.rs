@@ -5,10 +5,11 @@ use crate::analysis::{AnalysisKind, AnalysisOutput, Case, End, oracle};
 use crate::backend::HostWork;
 use crate::column::Column;
 use crate::executor::Executor;
-use crate::graph::Graph;
+use crate::graph::disk::SwgFile;
+use crate::graph::{Graph, LoadOptions, WeightChoice, load};
 use crate::outcome::{Dropped, Memory, RunOutcome, SessionReport, Taken, Times};
 use crate::program::{EncodedProgram, PlanCounters, PlanSummary};
-use crate::run::{Phase, RunRequest};
+use crate::run::{Phase, RunError, RunRequest};
 use seawall_core::abi::control::{ControlRecord, LoopRecord};
 use seawall_core::abi::program::Opcode;
 use seawall_core::topology::Topology;
@@ -158,6 +159,24 @@ pub(crate) fn topology_name(control: &ControlRecord) -> String {
     let most = taken.max_by_key(|(_, count)| *count);
     most.and_then(|(word, _)| Topology::from_u32(word))
         .map_or_else(|| "none".to_owned(), |topology| topology.name().to_owned())
+}
+
+/// Loads the whole graph of a file for a check, with the weight 1 on every edge if `is_unit`.
+pub(crate) fn load_whole(
+    file: &SwgFile,
+    is_weighted: bool,
+    is_unit: bool,
+) -> Result<Graph, RunError> {
+    let weights = match (is_weighted, is_unit) {
+        (false, _) => WeightChoice::Ignored,
+        (true, false) => WeightChoice::Given,
+        (true, true) => WeightChoice::Unit,
+    };
+    let options = LoadOptions {
+        weights,
+        ..LoadOptions::default()
+    };
+    Ok(load(file.path(), &options, None)?.graph)
 }
 
 /// Compares the column of `outcome` with the sequential implementation's on the graph as read, and

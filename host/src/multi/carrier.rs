@@ -1,5 +1,9 @@
 //! Carriers of words between the processes of a run, called ranks as in MPI.
 
+use crate::backend::BackendError;
+use crate::units::counted;
+use bytemuck::{AnyBitPattern, NoUninit, cast_slice, pod_collect_to_vec};
+
 /// Carries words between the ranks of a run, in which each rank has a part of the graph.
 ///
 /// All ranks call [`Carrier::all_gather`] equally often, with the same counts. The crate
@@ -36,4 +40,34 @@ impl CarrierError {
     pub const fn new(rank: u32, problem: String) -> Self {
         Self { rank, problem }
     }
+}
+
+/// Returns the values of all ranks, one rank's after another's, each as many as `own`.
+pub(crate) fn gather_alike<T: NoUninit + AnyBitPattern>(
+    carrier: &mut dyn Carrier,
+    own: &[T],
+) -> Result<Vec<T>, BackendError> {
+    let own: &[u32] = cast_slice(own);
+    let counts = vec![own.len(); carrier.ranks() as usize];
+    let all = carrier.all_gather(own, &counts).map_err(lost)?;
+    Ok(pod_collect_to_vec(&all))
+}
+
+/// The words of each rank, given those of all.
+pub(crate) fn split<'w>(mut words: &'w [u32], counts: &[usize]) -> impl Iterator<Item = &'w [u32]> {
+    let parts = counts.iter();
+    parts.map(move |count| words.split_off(..*count).unwrap_or_default())
+}
+
+pub(crate) fn name_of_ranks(ranks: u32, threads: u32) -> String {
+    let (ranks, threads) = (u64::from(ranks), u64::from(threads));
+    format!(
+        "{} of {}",
+        counted(ranks, "rank"),
+        counted(threads, "CPU thread")
+    )
+}
+
+pub(crate) fn lost(CarrierError { rank, problem }: CarrierError) -> BackendError {
+    BackendError::RankLost { rank, problem }
 }

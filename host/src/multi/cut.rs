@@ -2,6 +2,7 @@
 
 use super::sliced::slice;
 use crate::backend::multi::DeviceEdges;
+use crate::backend::share::first_node;
 use crate::graph::disk::Rows;
 use crate::graph::memory::{Shortage, zeroed};
 use crate::graph::{Csr, Graph, WeightKind};
@@ -96,16 +97,8 @@ pub(super) fn cuts(sizes: Sizes<'_>, devices: u32) -> Vec<u32> {
     let mut cuts = vec![0];
     for device in 1..devices {
         let wanted = (all * u128::from(device) / u128::from(devices)) as u64;
-        let (mut low, mut high) = (0, nodes);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if cost(middle) < wanted {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        let rounded = (u64::from(low) + u64::from(CUT / 2)) / u64::from(CUT) * u64::from(CUT);
+        let first = first_node(nodes, |node| cost(node) >= wanted);
+        let rounded = (u64::from(first) + u64::from(CUT / 2)) / u64::from(CUT) * u64::from(CUT);
         let cut = rounded.min(u64::from(nodes)) as u32;
         cuts.push(cut.max(cuts[cuts.len() - 1]));
     }
@@ -224,9 +217,8 @@ fn forth(
         for start in (0..nodes).step_by(ROWS) {
             let last = nodes.min(start + ROWS);
             let words = edges.out_offsets[last] - edges.out_offsets[start];
-            let (part, after) = std::mem::take(&mut rest).split_at_mut(words as usize);
+            let part = rest.split_off_mut(..words as usize).unwrap_or_default();
             parts.push((start..last, part));
-            rest = after;
         }
         parts.into_par_iter().for_each(|(nodes, part)| {
             let mut at = 0;

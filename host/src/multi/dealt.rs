@@ -1,25 +1,26 @@
-//! Analyses of many sources: each device has the whole graph, and a part of the sources.
+//! Analyses that are dealt out: each device has the whole graph, and a part of the sources
+//! ([`Sources`]) or of the nodes from which triangles are looked for ([`super::centers`]).
 //!
 //! Searches from different sources tell each other nothing, so devices do not meet: each answers as
 //! one device does, with its own kernels, and the values of its sources are put together. Work is
 //! that of one device, divided by sources; memory is that of one device, on each.
 
+use super::carrier::{lost, split};
 use super::ranks::meet;
 use super::{Carrier, Devices, DevicesReport};
 use crate::analysis::{End, sources_at_once};
-use crate::backend::cpu::processes::{lost, split};
+use crate::backend::threads::join_all;
 use crate::backend::{BackendError, Canceller};
 use crate::column::Column;
 use crate::executor::Machine;
 use crate::graph::Graph;
 use crate::job::{Job, names, original_ids};
-use crate::outcome::{Event, Rounds, RunOutcome, Times};
+use crate::outcome::{Event, Rounds, RunOutcome};
 use crate::run::{Analyzer, Phase, RunError, RunRequest};
 use crate::units::counted;
-use bytemuck::{Pod, Zeroable, bytes_of, cast_slice, pod_collect_to_vec, pod_read_unaligned};
+use bytemuck::{Pod, Zeroable, bytes_of, cast_slice, pod_read_unaligned};
 use std::mem::take;
 use std::num::NonZeroUsize;
-use std::panic::resume_unwind;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -29,116 +30,168 @@ const WORD: usize = 32;
 /// Time between two looks at whether the run is to end.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Why one device is the better choice, if one search answers all sources there: parts of them take a
-/// search on each.
-pub(super) fn reason_for_one(graph: &Graph, request: &RunRequest, devices: u32) -> Option<String> {
-    let sources = request.sources().len();
-    let at_once = sources_at_once(graph.nodes(), sources);
-    (devices < 2 || sources <= at_once).then(|| {
-        format!(
-            "one device is the better choice: one search there answers {at_once} sources, and there are {sources}"
-        )
-    })
+/// How a request is dealt out to devices that each have the whole graph.
+pub(super) trait Deal: Sized {
+    /// Deals `request` out.
+    fn of(graph: &Graph, request: &RunRequest, devices: u32) -> Result<Self, RunError>;
+
+    /// The number of devices that have a part, which come first: at least 1.
+    fn parts(&self) -> usize;
+
+    /// The request for the part of a device; for a device without one, any whose outcome is of the
+    /// graph.
+    fn request(&self, request: &RunRequest, device: usize) -> RunRequest;
+
+    /// The number of words that [`take`](Self::take) returns for a device.
+    fn words(&self, device: usize) -> usize;
+
+    /// Takes what a device found for its part.
+    fn take(&self, device: usize, found: &mut RunOutcome) -> Vec<u32>;
+
+    /// Puts together what all devices with a part found, and returns a report of their parts alone.
+    fn join(self, found: Vec<Vec<u32>>, all: &mut RunOutcome) -> DevicesReport;
+
+    /// Why one device is the better choice, if it is.
+    fn reason_for_one(&self) -> Option<String>;
 }
 
-/// The sources of each device: whole words of them where there are enough. Some may have none.
-fn deal(sources: &[u32], devices: u32) -> Vec<&[u32]> {
-    let devices = devices.max(1) as usize;
-    let even = sources.len().div_ceil(devices);
-    let part = match sources.len() >= WORD * devices {
-        true => even.next_multiple_of(WORD),
-        false => even.max(1),
-    };
-    let mut parts: Vec<&[u32]> = sources.chunks(part).collect();
-    parts.resize(devices, &[]);
-    parts
+/// The sources of each device: whole words of them where there are enough.
+pub(super) struct Sources {
+    /// Some may have none.
+    parts: Vec<Vec<u32>>,
+    /// Sources that one search answers.
+    at_once: usize,
 }
 
-/// Runs a job whose sources are shared out.
+impl Deal for Sources {
+    fn of(graph: &Graph, request: &RunRequest, devices: u32) -> Result<Self, RunError> {
+        let (sources, devices) = (request.sources(), devices.max(1) as usize);
+        let even = sources.len().div_ceil(devices);
+        let part = match sources.len() >= WORD * devices {
+            true => even.next_multiple_of(WORD),
+            false => even.max(1),
+        };
+        let mut parts: Vec<Vec<u32>> = sources.chunks(part).map(<[u32]>::to_vec).collect();
+        parts.resize(devices, Vec::new());
+        let at_once = sources_at_once(graph.nodes(), sources.len());
+        Ok(Self { parts, at_once })
+    }
+
+    fn parts(&self) -> usize {
+        let parts = self.parts.iter().filter(|part| !part.is_empty());
+        parts.count().max(1)
+    }
+
+    fn request(&self, request: &RunRequest, device: usize) -> RunRequest {
+        let sources = match &self.parts[device][..] {
+            [] => request.sources.get(..1).unwrap_or_default(),
+            part => part,
+        };
+        RunRequest {
+            sources: sources.to_vec(),
+            ..request.clone()
+        }
+    }
+
+    fn words(&self, device: usize) -> usize {
+        2 * self.parts[device].len()
+    }
+
+    /// Whole numbers, or the bits of floats, of its sources in their order.
+    fn take(&self, device: usize, found: &mut RunOutcome) -> Vec<u32> {
+        let value = |source: &u32| match &found.values {
+            Column::U32(column) => [column[*source as usize], 0],
+            Column::U64(column) => bytemuck::cast(column[*source as usize]),
+            Column::F32(column) => [column[*source as usize].to_bits(), 0],
+            // No analysis of many sources has one.
+            Column::I64(_) | Column::Sets(_) => [0, 0],
+        };
+        self.parts[device].iter().flat_map(value).collect()
+    }
+
+    fn join(self, found: Vec<Vec<u32>>, all: &mut RunOutcome) -> DevicesReport {
+        let sources = self.parts.iter().flatten();
+        for (source, words) in sources.zip(found.concat().chunks_exact(2)) {
+            let at = *source as usize;
+            match &mut all.values {
+                Column::U32(column) => column[at] = words[0],
+                Column::U64(column) => column[at] = bytemuck::cast([words[0], words[1]]),
+                Column::F32(column) => column[at] = f32::from_bits(words[0]),
+                Column::I64(_) | Column::Sets(_) => {}
+            }
+        }
+        DevicesReport {
+            sources: self.parts.iter().map(|part| part.len() as u64).collect(),
+            ..DevicesReport::default()
+        }
+    }
+
+    /// One search answers all sources there, and parts of them take a search on each.
+    fn reason_for_one(&self) -> Option<String> {
+        let (at_once, sources) = (self.at_once, self.parts.iter().map(Vec::len).sum::<usize>());
+        (self.parts.len() < 2 || sources <= at_once).then(|| {
+            format!(
+                "one device is the better choice: one search there answers {at_once} sources, and there are {sources}"
+            )
+        })
+    }
+}
+
+/// Runs a job that is dealt out to devices, or this rank's part of one on the ranks that `carrier`
+/// joins.
 ///
 /// # Errors
-/// As [`super::execute_with`].
-pub(super) fn run(
+/// As [`super::execute_with`] and [`super::execute_on_ranks`].
+pub(super) fn run<D: Deal>(
     graph: &Graph,
     job: &mut Job<'_>,
     devices: &Devices,
+    carrier: Option<&mut dyn Carrier>,
     canceller: &Canceller,
 ) -> Result<(RunOutcome, End), RunError> {
     let request = job.request;
-    let parts = deal(request.sources(), devices.count());
-    let requests: Vec<Option<RunRequest>> = (0..)
-        .zip(&parts)
-        .map(|(device, part)| {
-            (!part.is_empty()).then(|| request_of(request, part, devices, device))
-        })
-        .collect();
-    job.phase(Phase::Upload);
-    let mut found = on_each(graph, &requests, canceller)?;
-    let shares = found.iter().zip(&parts);
-    let shares = shares.map(|(found, part)| Some(Share::of(found.as_ref()?, part)));
-    let shares: Vec<Option<Share>> = shares.collect();
-    let others = found.iter_mut().skip(1).flatten();
-    let events: Vec<Event> = others.flat_map(|found| take(&mut found.events)).collect();
-    let first = found.into_iter().next().flatten();
-    let first = first.ok_or(RunError::NoSource {
-        analysis: request.analysis,
-    })?;
-    let name = name(devices, &first);
-    let (mut outcome, end) = whole(graph, request, first, devices, &parts, &shares)?;
-    outcome.device = name;
-    outcome.events.extend(events);
-    outcome.backend_reason = reason_for_one(graph, request, devices.count());
-    Ok((outcome, end))
-}
-
-/// Runs this rank's part of the sources of a job, and returns the values of all.
-///
-/// # Errors
-/// As [`super::execute_on_ranks`].
-pub(super) fn run_on_ranks(
-    graph: &Graph,
-    job: &mut Job<'_>,
-    devices: &Devices,
-    carrier: &mut dyn Carrier,
-    canceller: &Canceller,
-) -> Result<(RunOutcome, End), RunError> {
-    job.phase(Phase::Upload);
-    let (request, own) = (job.request, carrier.rank() as usize);
-    let parts = deal(request.sources(), devices.count());
-    // A rank without sources answers the first, so that it has an outcome of this graph.
-    let sources = match parts[own] {
-        [] => request.sources.get(..1).unwrap_or_default(),
-        part => part,
+    job.phase(Phase::Plan);
+    let deal = D::of(graph, request, devices.count());
+    let asked = |deal: &D, device| RunRequest {
+        machine: machine(request.machine, devices, device),
+        check: false,
+        explain: false,
+        ..deal.request(request, device)
     };
-    let asked = request_of(request, sources, devices, own);
-    let counts: Vec<usize> = parts.iter().map(|part| FIGURES + 2 * part.len()).collect();
-    let words = |found: &mut RunOutcome| Share::of(found, parts[own]).words();
-    let (first, all) = gather(graph, Some(asked), carrier, canceller, &counts, words)?;
-    let shares = split(&all, &counts).zip(&parts);
-    let shares = shares.map(|(words, part)| (!part.is_empty()).then(|| Share::from_words(words)));
-    let shares: Vec<Option<Share>> = shares.collect();
-    whole(graph, request, first, devices, &parts, &shares)
-}
-
-/// Runs the request of this rank, `None` if it has failed before, and gathers `words` of what each
-/// rank found, as many of each as `counts` says. Returns the outcome of this rank and all words.
-pub(super) fn gather(
-    graph: &Graph,
-    asked: Option<RunRequest>,
-    carrier: &mut dyn Carrier,
-    canceller: &Canceller,
-    counts: &[usize],
-    words: impl FnOnce(&mut RunOutcome) -> Vec<u32>,
-) -> Result<(RunOutcome, Vec<u32>), RunError> {
-    let (own, ranks) = (carrier.rank(), carrier.ranks() as usize);
-    let found = on_each(graph, &[asked], canceller);
-    let found = found.map(|found| found.into_iter().flatten().next());
-    let found = found.and_then(|found| Ok(found.ok_or(BackendError::RankEnded { rank: own })?));
-    let mut found = meet(carrier, found)?;
-    let all = carrier.all_gather(&words(&mut found), counts);
-    let all = all.map_err(lost)?;
-    found.device = format!("{} of {}", counted(ranks as u64, "rank"), found.device);
-    Ok((found, all))
+    let Some(carrier) = carrier else {
+        let deal = deal?;
+        let requests: Vec<_> = (0..deal.parts()).map(|at| asked(&deal, at)).collect();
+        job.phase(Phase::Upload);
+        let mut found = on_each(graph, &requests, canceller)?;
+        let shares = found.iter_mut().enumerate();
+        let shares = shares.map(|(at, found)| (Figures::of(found), deal.take(at, found)));
+        let shares = shares.collect();
+        let others = found.iter_mut().skip(1);
+        let events: Vec<Event> = others.flat_map(|other| take(&mut other.events)).collect();
+        let mut one = found.swap_remove(0);
+        one.device = devices.name(&one.device);
+        one.events.extend(events);
+        one.backend_reason = deal.reason_for_one();
+        return whole(graph, request, one, devices, deal, shares);
+    };
+    let deal = meet(carrier, deal)?;
+    job.phase(Phase::Upload);
+    let own = carrier.rank() as usize;
+    let found = on_each(graph, &[asked(&deal, own)], canceller);
+    let mut one = meet(carrier, found)?.swap_remove(0);
+    let figures = Figures::of(&mut one);
+    let words = [cast_slice(bytes_of(&figures)), &deal.take(own, &mut one)].concat();
+    let counts = (0..devices.count() as usize).map(|at| FIGURES + deal.words(at));
+    let counts: Vec<usize> = counts.collect();
+    let all = carrier.all_gather(&words, &counts).map_err(lost)?;
+    let share = |words: &[u32]| {
+        let (figures, found) = words.split_at(FIGURES);
+        (pod_read_unaligned(cast_slice(figures)), found.to_vec())
+    };
+    let shares = split(&all, &counts).take(deal.parts()).map(share).collect();
+    let ranks = counted(carrier.ranks().into(), "rank");
+    one.device = format!("{ranks} of {}", one.device);
+    whole(graph, request, one, devices, deal, shares)
 }
 
 /// The outcome of all devices and its end, by that of one of them, whose plan and session it shows.
@@ -147,185 +200,95 @@ fn whole(
     request: &RunRequest,
     one: RunOutcome,
     devices: &Devices,
-    parts: &[&[u32]],
-    shares: &[Option<Share>],
+    deal: impl Deal,
+    shares: Vec<(Figures, Vec<u32>)>,
 ) -> Result<(RunOutcome, End), RunError> {
-    let figures = shares.iter().map(|share| Some(share.as_ref()?.figures));
-    let figures: Vec<Option<Figures>> = figures.collect();
-    let mut all = RunOutcome {
-        sources: original_ids(graph, request.sources()),
-        source_names: names(graph, request.sources()),
-        ..together(one, devices, &figures)
-    };
-    if let Some(report) = &mut all.devices {
-        report.sources = parts.iter().map(|part| part.len() as u64).collect();
-    }
-    for (part, share) in parts.iter().zip(shares) {
-        let values = share.iter().flat_map(|share| &share.values);
-        for (source, value) in part.iter().zip(values) {
-            let at = *source as usize;
-            match &mut all.values {
-                Column::U32(column) => column[at] = *value as u32,
-                Column::U64(column) => column[at] = *value,
-                Column::F32(column) => column[at] = f32::from_bits(*value as u32),
-                // No analysis of many sources has one.
-                Column::I64(_) | Column::Sets(_) => {}
-            }
-        }
-    }
-    let end = answer(graph, request, &mut all)?;
-    Ok((all, end))
-}
-
-/// Finds what the values of all devices say, and returns the end of the run.
-pub(super) fn answer(
-    graph: &Graph,
-    request: &RunRequest,
-    all: &mut RunOutcome,
-) -> Result<End, RunError> {
+    let (figures, found): (Vec<Figures>, Vec<_>) = shares.into_iter().unzip();
+    let mut all = together(one, &figures);
+    all.sources = original_ids(graph, request.sources());
+    all.source_names = names(graph, request.sources());
+    let count = devices.count() as usize;
+    let mut memory_bytes: Vec<u64> = figures.iter().map(|figures| figures.sums[0]).collect();
+    memory_bytes.resize(count, 0);
+    all.devices = Some(DevicesReport {
+        count: devices.count(),
+        numbers: devices.numbers(),
+        nodes: vec![all.nodes; count],
+        edges: vec![all.edges; count],
+        memory_bytes,
+        ..deal.join(found, &mut all)
+    });
     let form = graph.form(request.form_of(graph)?)?;
     let analysis = request.analysis.definition();
     all.reached = analysis.reached(&all.values);
     all.answer = analysis.answer(form, &all.values);
-    let (Rounds::Levels(iterations) | Rounds::Iterations(iterations)) = all.rounds;
-    Ok(End {
-        iterations,
-        converged: all.converged,
-    })
+    let end = End::of(&all);
+    Ok((all, end))
 }
 
-/// The outcome of `one` of the devices with the figures of all; some may have had nothing to do.
-pub(super) fn together(
-    one: RunOutcome,
-    devices: &Devices,
-    figures: &[Option<Figures>],
-) -> RunOutcome {
-    let mut all = one;
-    let known: Vec<Figures> = figures.iter().flatten().copied().collect();
-    let most = |of: fn(&Figures) -> u64| known.iter().map(of).max().unwrap_or(0);
-    let sum = |of: fn(&Figures) -> u64| {
-        known
-            .iter()
-            .fold(0_u64, |sum, figures| sum.saturating_add(of(figures)))
-    };
-    let rounds = most(|figures| figures.rounds) as u32;
-    all.rounds = match all.rounds {
+/// The outcome of `one` of the devices with the figures of all.
+fn together(mut one: RunOutcome, figures: &[Figures]) -> RunOutcome {
+    let most = |of: &dyn Fn(&Figures) -> u64| figures.iter().map(of).max().unwrap_or(0);
+    let sum = |of: &dyn Fn(&Figures) -> u64| figures.iter().map(of).fold(0, u64::saturating_add);
+    let rounds = most(&|figures| figures.rounds) as u32;
+    one.rounds = match one.rounds {
         Rounds::Levels(_) => Rounds::Levels(rounds),
         Rounds::Iterations(_) => Rounds::Iterations(rounds),
     };
-    all.converged = known.iter().all(|figures| figures.converged != 0);
-    all.times = Times {
-        load: all.times.load,
-        upload: most(|figures| figures.upload),
-        plan: most(|figures| figures.plan),
-        run: most(|figures| figures.run),
-        first_run: most(|figures| figures.first_run),
-        readback: most(|figures| figures.readback),
-    };
-    all.edges_examined = all
-        .edges_examined
-        .map(|_| sum(|figures| figures.edges_examined));
-    all.device_barriers = most(|figures| figures.device_barriers);
-    all.memory.predicted_bytes = sum(|figures| figures.predicted_bytes);
-    all.memory.allocated_bytes = sum(|figures| figures.allocated_bytes);
-    all.memory.tiles_bytes = sum(|figures| figures.tiles_bytes);
-    let bytes = |figures: &Option<Figures>| figures.map_or(0, |figures| figures.allocated_bytes);
-    all.devices = Some(DevicesReport {
-        count: figures.len() as u32,
-        numbers: devices.numbers(),
-        nodes: vec![all.nodes; figures.len()],
-        edges: vec![all.edges; figures.len()],
-        memory_bytes: figures.iter().map(bytes).collect(),
-        ..DevicesReport::default()
-    });
-    all
+    one.converged = figures.iter().all(|figures| figures.converged != 0);
+    let examined = sum(&|figures| figures.edges_examined);
+    one.edges_examined = one.edges_examined.map(|_| examined);
+    for (at, place) in MOST.iter().enumerate() {
+        *place(&mut one) = most(&|figures| figures.most[at]);
+    }
+    for (at, place) in SUMS.iter().enumerate() {
+        *place(&mut one) = sum(&|figures| figures.sums[at]);
+    }
+    one
 }
 
-/// The findings of one device for its sources.
-#[derive(Debug)]
-struct Share {
-    figures: Figures,
-    /// Values of its sources, in their order: whole numbers, or the bits of floats.
-    values: Vec<u64>,
-}
+/// A figure of an outcome.
+type Place = fn(&mut RunOutcome) -> &mut u64;
+
+/// Figures of which the outcome of all devices has the most of any.
+const MOST: [Place; 6] = [
+    |outcome| &mut outcome.times.upload,
+    |outcome| &mut outcome.times.plan,
+    |outcome| &mut outcome.times.run,
+    |outcome| &mut outcome.times.first_run,
+    |outcome| &mut outcome.times.readback,
+    |outcome| &mut outcome.device_barriers,
+];
+
+/// Figures of which it has the sum, first the bytes of a device.
+const SUMS: [Place; 3] = [
+    |outcome| &mut outcome.memory.allocated_bytes,
+    |outcome| &mut outcome.memory.predicted_bytes,
+    |outcome| &mut outcome.memory.tiles_bytes,
+];
 
 /// Figures of a device, in words that a carrier takes.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
-pub(super) struct Figures {
+struct Figures {
     rounds: u64,
     converged: u64,
-    upload: u64,
-    plan: u64,
-    run: u64,
-    first_run: u64,
-    readback: u64,
     edges_examined: u64,
-    device_barriers: u64,
-    predicted_bytes: u64,
-    allocated_bytes: u64,
-    tiles_bytes: u64,
+    most: [u64; MOST.len()],
+    sums: [u64; SUMS.len()],
 }
 
 /// Words of [`Figures`].
-pub(super) const FIGURES: usize = size_of::<Figures>() / 4;
+const FIGURES: usize = size_of::<Figures>() / 4;
 
 impl Figures {
-    pub(super) fn of(outcome: &RunOutcome) -> Self {
-        let (Rounds::Levels(rounds) | Rounds::Iterations(rounds)) = outcome.rounds;
-        let (times, memory) = (outcome.times, outcome.memory);
+    fn of(outcome: &mut RunOutcome) -> Self {
         Self {
-            rounds: u64::from(rounds),
-            converged: u64::from(outcome.converged),
-            upload: times.upload,
-            plan: times.plan,
-            run: times.run,
-            first_run: times.first_run,
-            readback: times.readback,
+            rounds: outcome.rounds.count().into(),
+            converged: outcome.converged.into(),
             edges_examined: outcome.edges_examined.unwrap_or(0),
-            device_barriers: outcome.device_barriers,
-            predicted_bytes: memory.predicted_bytes,
-            allocated_bytes: memory.allocated_bytes,
-            tiles_bytes: memory.tiles_bytes,
-        }
-    }
-}
-
-impl Share {
-    fn of(outcome: &RunOutcome, sources: &[u32]) -> Self {
-        let value = |source: &u32| match &outcome.values {
-            Column::U32(column) => u64::from(column[*source as usize]),
-            Column::U64(column) => column[*source as usize],
-            Column::F32(column) => u64::from(column[*source as usize].to_bits()),
-            Column::I64(_) | Column::Sets(_) => 0,
-        };
-        Self {
-            figures: Figures::of(outcome),
-            values: sources.iter().map(value).collect(),
-        }
-    }
-
-    fn words(&self) -> Vec<u32> {
-        let values: &[u32] = cast_slice(&self.values);
-        [cast_slice(bytes_of(&self.figures)), values].concat()
-    }
-
-    fn from_words(words: &[u32]) -> Self {
-        let (figures, values) = words.split_at(FIGURES);
-        Self {
-            figures: pod_read_unaligned(cast_slice(figures)),
-            values: pod_collect_to_vec(values),
-        }
-    }
-}
-
-/// The name of all devices, by the outcome of one.
-pub(super) fn name(devices: &Devices, one: &RunOutcome) -> String {
-    match devices {
-        Devices::Gpus(numbers) => format!("{} x {}", numbers.len(), one.device),
-        Devices::Simulated { count, .. } => {
-            let devices = counted(u64::from(*count), "simulated device");
-            format!("{devices} of {}", one.device)
+            most: MOST.map(|place| *place(outcome)),
+            sums: SUMS.map(|place| *place(outcome)),
         }
     }
 }
@@ -342,28 +305,17 @@ pub(super) fn machine(mut machine: Machine, devices: &Devices, at: usize) -> Mac
     machine
 }
 
-/// The request for one device, which answers for `sources`.
-fn request_of(request: &RunRequest, sources: &[u32], devices: &Devices, at: usize) -> RunRequest {
-    RunRequest {
-        sources: sources.to_vec(),
-        machine: machine(request.machine, devices, at),
-        check: false,
-        explain: false,
-        ..request.clone()
-    }
-}
-
 /// Runs each request on a thread of its own. The first error, or `canceller`, ends all.
-pub(super) fn on_each(
+fn on_each(
     graph: &Graph,
-    requests: &[Option<RunRequest>],
+    requests: &[RunRequest],
     canceller: &Canceller,
-) -> Result<Vec<Option<RunOutcome>>, RunError> {
+) -> Result<Vec<RunOutcome>, RunError> {
     std::thread::scope(|scope| {
         let (ended, ends) = mpsc::channel();
         let mut cancellers = Vec::new();
         let mut threads = Vec::new();
-        for request in requests.iter().flatten() {
+        for request in requests {
             let mut analyzer = Analyzer::new(graph);
             cancellers.push(analyzer.canceller());
             let ended = ended.clone();
@@ -386,12 +338,10 @@ pub(super) fn on_each(
                 }
             }
         }
-        // All are joined before any panic goes on.
-        let joined: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
         let mut outcomes = Vec::new();
         let mut failed = None;
-        for outcome in joined {
-            match outcome.unwrap_or_else(|panic| resume_unwind(panic)) {
+        for outcome in join_all(threads) {
+            match outcome {
                 Ok(outcome) => outcomes.push(outcome),
                 // The one that ended the others says more than that it was ended.
                 Err(error) => {
@@ -402,29 +352,24 @@ pub(super) fn on_each(
                 }
             }
         }
-        match failed {
-            Some(error) => Err(error),
-            None => {
-                let mut outcomes = outcomes.into_iter();
-                let of =
-                    |request: &Option<RunRequest>| request.as_ref().and_then(|_| outcomes.next());
-                Ok(requests.iter().map(of).collect())
-            }
-        }
+        failed.map_or(Ok(outcomes), Err)
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::AnalysisKind;
 
     #[test]
     fn sources_are_dealt_in_whole_words_where_there_are_enough() {
-        let sources: Vec<u32> = (0..1000).collect();
-        let sizes = |count: usize, devices| -> Vec<usize> {
-            let parts = deal(&sources[..count], devices);
-            assert_eq!(parts.concat(), &sources[..count]);
-            parts.iter().map(|part| part.len()).collect()
+        let graph = Graph::from_edges(1000, &[], false).unwrap();
+        let sizes = |count: u32, devices| -> Vec<usize> {
+            let sources: Vec<u32> = (0..count).collect();
+            let request = RunRequest::new(AnalysisKind::Closeness, sources.clone());
+            let Sources { parts, .. } = Sources::of(&graph, &request, devices).unwrap();
+            assert_eq!(parts.concat(), sources);
+            parts.iter().map(Vec::len).collect()
         };
         assert_eq!(sizes(1000, 3), [352, 352, 296]);
         assert_eq!(sizes(256, 4), [64; 4]);

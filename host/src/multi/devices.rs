@@ -2,6 +2,7 @@
 
 use crate::backend::{BackendError, cuda};
 use crate::executor::Executor;
+use crate::units::counted;
 use seawall_core::abi::multi::DEVICES_MAX;
 
 /// Devices of a run.
@@ -62,6 +63,17 @@ impl Devices {
         match self {
             Self::Gpus(_) => Executor::Mega,
             Self::Simulated { .. } => Executor::Cpu,
+        }
+    }
+
+    /// The name of all, by that of one.
+    pub(super) fn name(&self, one: &str) -> String {
+        match self {
+            Self::Gpus(numbers) => format!("{} x {one}", numbers.len()),
+            Self::Simulated { count, .. } => {
+                let devices = counted((*count).into(), "simulated device");
+                format!("{devices} of {one}")
+            }
         }
     }
 

@@ -1,21 +1,22 @@
 //! Requests on a resident graph for several devices, and their outcome.
 
 use super::Devices;
+use super::centers::Centers;
+use super::dealt::{Deal, Sources};
 use super::ranges::{Cut, check_budget};
 use super::sliced::WIDTH_LOG2;
-use super::way::{Way, Work, check, way_on};
-use super::{centers, dealt, price, shared};
+use super::way::{Way, Whole, Work, check, way_on};
+use super::{price, shared};
 use crate::analysis::End;
 use crate::backend::cpu::multi::Blocks;
-use crate::backend::multi::{DeviceFound, Meeting};
+use crate::backend::multi::Meeting;
 use crate::backend::{Canceller, cpu, cuda};
+use crate::graph::Graph;
 use crate::graph::disk::SwgFile;
-use crate::graph::{Graph, LoadOptions, WeightChoice, load};
-use crate::job::{self, Job, drive};
+use crate::job::{self, Job, drive, load_whole};
 use crate::outcome::RunOutcome;
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
-use crate::units::counted;
 use seawall_core::abi::multi::MultiRecord;
 
 /// Why one device is faster than `devices` for `request`, if that is so for any graph of this size.
@@ -29,9 +30,13 @@ pub fn reason_for_one(
 ) -> Result<Option<String>, RunError> {
     Ok(match way_on(graph, request, devices)? {
         Way::Cut(work) => price::reason_for_one(graph, work, devices),
-        Way::Shared => shared::reason_for_one(devices),
-        Way::Dealt => dealt::reason_for_one(graph, request, devices.count()),
-        Way::Centers => centers::reason_for_one(graph, request, devices.count())?,
+        Way::Whole(Whole::Shared) => shared::reason_for_one(devices),
+        Way::Whole(Whole::Sources) => {
+            Sources::of(graph, request, devices.count())?.reason_for_one()
+        }
+        Way::Whole(Whole::Centers) => {
+            Centers::of(graph, request, devices.count())?.reason_for_one()
+        }
     })
 }
 
@@ -118,8 +123,8 @@ pub fn execute_by(
 pub(super) struct Split<'a> {
     /// The graph as it was read, or its nodes alone.
     pub(super) graph: &'a Graph,
-    /// The file from which a check reads the graph instead, without weights or with them.
-    pub(super) file: Option<(&'a SwgFile, WeightChoice)>,
+    /// The file from which a check reads the graph instead, and whether each edge has the weight 1.
+    pub(super) file: Option<(&'a SwgFile, bool)>,
     pub(super) run: Box<SplitRun<'a>>,
 }
 
@@ -153,13 +158,10 @@ impl job::Work for Split<'_> {
         let (mut outcome, end) = answer;
         match self.file {
             None => job.check(&mut outcome, end, || Ok::<_, RunError>(self.graph))?,
-            Some((file, weights)) => job.check(&mut outcome, end, || {
-                let options = LoadOptions {
-                    weights,
-                    ..LoadOptions::default()
-                };
-                Ok::<_, RunError>(load(file.path(), &options, None)?.graph)
-            })?,
+            Some((file, is_unit)) => {
+                let is_weighted = job.request.reads_weights();
+                job.check(&mut outcome, end, || load_whole(file, is_weighted, is_unit))?;
+            }
         }
         Ok(outcome)
     }
@@ -175,14 +177,13 @@ fn prepare<'a>(
 ) -> Result<Split<'a>, RunError> {
     let way = way_on(graph, job.request, devices)?;
     check(graph, job.request)?;
-    let run = match way {
-        Way::Cut(work) => return prepare_cut(graph, job, work, devices, tried, canceller),
-        Way::Dealt => dealt::run,
-        Way::Centers => centers::run,
-        Way::Shared => shared::run,
-    };
-    let run = move |job: &mut Job<'_>| run(graph, job, devices, canceller);
-    Ok(Split::of(graph, run))
+    match way {
+        Way::Cut(work) => prepare_cut(graph, job, work, devices, tried, canceller),
+        Way::Whole(whole) => {
+            let run = move |job: &mut Job<'_>| whole.run(graph, job, devices, None, canceller);
+            Ok(Split::of(graph, run))
+        }
+    }
 }
 
 fn prepare_cut<'a>(
@@ -218,21 +219,14 @@ fn prepare_cut<'a>(
                 cpu::multi::run(&jobs, blocks, meeting)?
             }
         };
-        let device = name(devices, &found);
+        let name = devices.name(&found[0].name);
+        let device = match devices {
+            Devices::Gpus(_) => name,
+            Devices::Simulated { .. } => format!("CPU, {name}"),
+        };
         let (mut outcome, end) = cut.outcome(job, devices, device, &found, plan_ns)?;
         outcome.backend_reason = price::reason_for_one(cut.form, work, devices);
         Ok((outcome, end))
     };
     Ok(Split::of(graph, run))
-}
-
-fn name(devices: &Devices, found: &[DeviceFound]) -> String {
-    let count = found.len();
-    match devices {
-        Devices::Gpus(_) => format!("{count} x {}", found[0].name),
-        Devices::Simulated { .. } => {
-            let devices = counted(count as u64, "simulated device");
-            format!("CPU, {devices} of {}", found[0].name)
-        }
-    }
 }

@@ -6,16 +6,15 @@
 //! whole graph, so that it may have more than 2^32 edges, each part fewer.
 
 use super::Devices;
-use super::carrier::Carrier;
+use super::carrier::{Carrier, gather_alike};
 use super::cut::{Sizes, cuts, edges_of_part};
 use super::execute::Split;
 use super::ranges::{Cut, check_budget, short, sum_of_weights, walks};
 use super::ranks::{GREETING, drive_on_ranks, greet_with, greeting, hash_request, meet, run_cut};
 use super::way::{Way, Work, way_of};
 use crate::backend::Canceller;
-use crate::backend::cpu::processes::lost;
 use crate::graph::disk::{DiskNodes, MirrorSum, Rows, SwgFile};
-use crate::graph::{BinaryProblem, Csr, Graph, GraphError, WeightChoice, WeightOrigin};
+use crate::graph::{BinaryProblem, Csr, Graph, GraphError};
 use crate::job::Job;
 use crate::outcome::{RunOutcome, Weights};
 use crate::run::{Phase, RunError, RunRequest};
@@ -90,9 +89,7 @@ impl FileOnRanks {
         let way = way_of(request, &Devices::simulated(ranks, 1))?;
         let follows = request.weighted && file.weight_kind().is_some() && !unit_weights;
         let reason = match way {
-            Way::Dealt | Way::Centers | Way::Shared => {
-                "each rank takes the whole graph for this analysis"
-            }
+            Way::Whole(_) => "each rank takes the whole graph for this analysis",
             Way::Cut(_) if !file.is_simple() => {
                 "the file has loops or parallel edges, so that each rank takes the whole graph"
             }
@@ -174,23 +171,10 @@ impl FileOnRanks {
             |job, carrier| self.prepare(job, carrier, threads, canceller),
         );
         let mut outcome = outcome?;
-        outcome.weights = self.weights(request);
+        let is_unit = self.unit_weights;
+        let weights = || Weights::of_file(&self.file, is_unit);
+        outcome.weights = request.reads_weights().then(weights);
         Ok(outcome)
-    }
-
-    /// Kind of the weights that paths follow, and their origin.
-    fn weights(&self, request: &RunRequest) -> Option<Weights> {
-        let origin = match self.unit_weights {
-            true => WeightOrigin::Unit,
-            false => WeightOrigin::File,
-        };
-        let kind = self.file.weight_kind().filter(|_| !self.unit_weights);
-        request.reads_weights().then(|| Weights {
-            origin,
-            kind: kind.unwrap_or_default(),
-            rounded: 0,
-            scale: None,
-        })
     }
 
     /// Refuses what ranks do not run on this file.
@@ -259,19 +243,12 @@ impl FileOnRanks {
             .iter()
             .map(|array| array.len())
             .sum();
-        let graph_bytes = [self.bytes() + 4 * words as u64];
-        let all = carrier.all_gather(bytemuck::cast_slice(&graph_bytes), &vec![2; count as usize]);
-        let graph_bytes = bytemuck::pod_collect_to_vec(&all.map_err(lost)?);
+        let graph_bytes = gather_alike(carrier, &[self.bytes() + 4 * words as u64])?;
         let plan_ns = job.since(start);
         let mut run = run_cut(cut, edges, carrier, threads, canceller, plan_ns);
-        let weights = match (weighted, self.unit_weights && request.reads_weights()) {
-            (true, _) => WeightChoice::Given,
-            (_, true) => WeightChoice::Unit,
-            _ => WeightChoice::Ignored,
-        };
         Ok(Split {
             graph: &self.nodes,
-            file: Some((&self.file, weights)),
+            file: Some((&self.file, self.unit_weights)),
             run: Box::new(move |job| {
                 let (mut outcome, end) = run(job)?;
                 if let Some(report) = &mut outcome.devices {
@@ -330,10 +307,7 @@ impl FileOnRanks {
         first: u32,
     ) -> Result<(Csr, f64), RunError> {
         let part = meet(carrier, part.map_err(RunError::from))?;
-        let ranks = carrier.ranks() as usize;
-        let drawn = MirrorSum::draw().keys();
-        let keys = carrier.all_gather(bytemuck::cast_slice(&drawn), &vec![6; ranks]);
-        let keys: Vec<u64> = bytemuck::pod_collect_to_vec(&keys.map_err(lost)?[..6]);
+        let keys = gather_alike(carrier, &MirrorSum::draw().keys())?;
         let mirrors = MirrorSum::with_keys([keys[0], keys[1], keys[2]]);
         let mut sum = 0_u64;
         if self.file.is_symmetric() {
@@ -345,9 +319,7 @@ impl FileOnRanks {
             }
         }
         let weight = sum_of_weights(part.weights().unwrap_or(&[]), sizes.weight_kind());
-        let words = [sum, weight.to_bits()];
-        let all = carrier.all_gather(bytemuck::cast_slice(&words), &vec![4; ranks]);
-        let all: Vec<u64> = bytemuck::pod_collect_to_vec(&all.map_err(lost)?);
+        let all = gather_alike(carrier, &[sum, weight.to_bits()])?;
         let sums = all.chunks(2);
         if sums
             .clone()

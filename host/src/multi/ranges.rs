@@ -142,7 +142,11 @@ impl<'g> Cut<'g> {
             },
         };
         let mut outcome = RunOutcome {
-            device_barriers: found.iter().map(|found| found.barriers).max().unwrap_or(0),
+            device_barriers: found
+                .iter()
+                .map(|found| found.figures.barriers)
+                .max()
+                .unwrap_or(0),
             devices: Some(report),
             ..job.outcome(self.graph, self.form, answer)
         };
@@ -154,11 +158,7 @@ impl<'g> Cut<'g> {
 }
 
 pub(super) fn short(short: Shortage) -> RunError {
-    RunError::Backend(BackendError::OutOfMemory {
-        what: "the parts of a graph",
-        needed: short.needed,
-        available: short.available,
-    })
+    BackendError::short("the parts of a graph")(short).into()
 }
 
 /// Directions in which the work walks edges.
@@ -313,7 +313,7 @@ fn result(
     for found in found {
         words.extend_from_slice(&found.values);
     }
-    let state = &found[0].state;
+    let state = &found[0].figures.state;
     let mut end = End {
         iterations: state.rounds,
         converged: state.converged != 0,
@@ -329,7 +329,7 @@ fn result(
             Column::U32(words)
         }
         Work::Lengths => {
-            if found.iter().any(|found| found.state.overflow != 0) {
+            if found.iter().any(|found| found.figures.state.overflow != 0) {
                 return Err(RunError::CannotSplit {
                     analysis: request.analysis,
                     what: "a distance exceeds 32 bits, which one device finds".to_owned(),
@@ -353,12 +353,15 @@ fn report(run: &MultiRun, devices: &Devices, found: &[DeviceFound]) -> DevicesRe
         count: run.devices(),
         numbers: devices.numbers(),
         nodes: ranges.map(|range| u64::from(range[1] - range[0])).collect(),
-        edges: found.iter().map(|found| found.edges).collect(),
-        memory_bytes: found.iter().map(|found| found.bytes).collect(),
-        barriers: u64::from(found[0].state.meetings),
-        lists: found.iter().map(|found| u64::from(found.state.lists)).sum(),
-        pulls: u64::from(found[0].state.pulls),
-        exchanged_bytes: found.iter().map(|found| found.state.sent).sum(),
+        edges: found.iter().map(|found| found.figures.edges).collect(),
+        memory_bytes: found.iter().map(|found| found.figures.bytes).collect(),
+        barriers: u64::from(found[0].figures.state.meetings),
+        lists: found
+            .iter()
+            .map(|found| u64::from(found.figures.state.lists))
+            .sum(),
+        pulls: u64::from(found[0].figures.state.pulls),
+        exchanged_bytes: found.iter().map(|found| found.figures.state.sent).sum(),
         ..DevicesReport::default()
     }
 }
@@ -370,11 +373,11 @@ fn times(found: &[DeviceFound], plan_ns: u64) -> Times {
     let [first, run] = first_and_median(runs);
     let most = |of: fn(&DeviceFound) -> u64| found.iter().map(of).max().unwrap_or(0);
     Times {
-        upload: most(|found| found.upload_ns),
+        upload: most(|found| found.figures.upload_ns),
         plan: plan_ns,
         run,
         first_run: first,
-        readback: most(|found| found.readback_ns),
+        readback: most(|found| found.figures.readback_ns),
         ..Times::default()
     }
 }

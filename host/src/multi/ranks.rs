@@ -3,14 +3,14 @@
 //! Each rank loads the graph, and its kernel has the edges that lead to the nodes of its own range.
 //! Before anything runs, ranks compare what they have; after it, each has the whole result.
 
-use super::carrier::Carrier;
+use super::Devices;
+use super::carrier::{Carrier, gather_alike, name_of_ranks};
 use super::execute::Split;
 use super::ranges::{Cut, check_budget};
-use super::way::{Way, check, way_on};
-use super::{Devices, centers, dealt, shared};
+use super::way::{Way, Whole, check, way_on};
 use crate::analysis::End;
 use crate::backend::cpu::multi::{Blocks, on_device};
-use crate::backend::cpu::processes::{Processes, lost};
+use crate::backend::cpu::processes::Processes;
 use crate::backend::multi::DeviceEdges;
 use crate::backend::{BackendError, Canceller};
 use crate::executor::Machine;
@@ -20,7 +20,6 @@ use crate::outcome::RunOutcome;
 use crate::program::EncodedProgram;
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
-use crate::units::counted;
 use seawall_core::abi::VERSION;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -100,14 +99,15 @@ fn prepare<'a>(
     let words = ready.as_ref().map(|_| greeting(&of_graph(graph), &asked));
     greet_with(carrier, words.unwrap_or([0; GREETING]))?;
     let plan_ns = job.since(start);
-    let run = match ready? {
+    let whole = match ready? {
         Ready::Cut(cut, edges) => {
             let run = run_cut(*cut, edges, carrier, threads, canceller, plan_ns);
             return Ok(Split::of(graph, run));
         }
-        Ready::Whole(run) => run,
+        Ready::Whole(whole) => whole,
     };
-    let run = move |job: &mut Job<'_>| run(graph, job, &devices, carrier, canceller);
+    let run =
+        move |job: &mut Job<'_>| whole.run(graph, job, &devices, Some(&mut *carrier), canceller);
     Ok(Split::of(graph, run))
 }
 
@@ -129,12 +129,8 @@ pub(super) fn run_cut<'a>(
         let Some(found) = on_device(&work, Blocks::Threads(threads.max(1)), &ranks) else {
             return Err(ranks.into_error().into());
         };
-        let found = ranks.gather(&work, &found, threads)?;
-        let device = format!(
-            "{} of {}",
-            counted(u64::from(count), "rank"),
-            counted(u64::from(threads), "CPU thread")
-        );
+        let found = ranks.gather(&work, found)?;
+        let device = name_of_ranks(count, threads);
         cut.outcome(job, &devices, device, &found, plan_ns)
     }
 }
@@ -147,9 +143,7 @@ pub(super) fn run_cut<'a>(
 /// [`BackendError::RankLost`].
 pub fn refuse_on_ranks(carrier: &mut dyn Carrier) -> Result<bool, RunError> {
     let own = carrier.rank() as usize;
-    let ranks = carrier.ranks() as usize;
-    let all = carrier.all_gather(&[0; GREETING], &vec![GREETING; ranks]);
-    let all = all.map_err(lost)?;
+    let all = gather_alike(carrier, &[0_u32; GREETING])?;
     Ok(all.chunks(GREETING).take(own).all(|words| words[0] != 0))
 }
 
@@ -157,18 +151,9 @@ pub fn refuse_on_ranks(carrier: &mut dyn Carrier) -> Result<bool, RunError> {
 enum Ready<'g> {
     /// It has a part of the nodes.
     Cut(Box<Cut<'g>>, DeviceEdges<'g>),
-    /// It has the whole graph, and a part of the sources or of the work.
-    Whole(RunOnRanks),
+    /// It has the whole graph.
+    Whole(Whole),
 }
-
-/// Runs this rank's share of a job.
-type RunOnRanks = fn(
-    &Graph,
-    &mut Job<'_>,
-    &Devices,
-    &mut dyn Carrier,
-    &Canceller,
-) -> Result<(RunOutcome, End), RunError>;
 
 fn ready<'g>(
     graph: &'g Graph,
@@ -180,9 +165,7 @@ fn ready<'g>(
     check(graph, request)?;
     let work = match way {
         Way::Cut(work) => work,
-        Way::Dealt => return Ok(Ready::Whole(dealt::run_on_ranks)),
-        Way::Centers => return Ok(Ready::Whole(centers::run_on_ranks)),
-        Way::Shared => return Ok(Ready::Whole(shared::run_on_ranks)),
+        Way::Whole(whole) => return Ok(Ready::Whole(whole)),
     };
     let cut = Cut::of(graph, request, work, devices.count())?;
     let edges = cut.part(own, None)?;
@@ -273,9 +256,7 @@ pub(super) fn meet<T>(
     carrier: &mut dyn Carrier,
     found: Result<T, RunError>,
 ) -> Result<T, RunError> {
-    let ranks = carrier.ranks() as usize;
-    let status = carrier.all_gather(&[u32::from(found.is_ok())], &vec![1; ranks]);
-    let status = status.map_err(lost)?;
+    let status = gather_alike(carrier, &[u32::from(found.is_ok())])?;
     let found = found?;
     match status.iter().position(|is_well| *is_well == 0) {
         Some(rank) => Err(BackendError::RankEnded { rank: rank as u32 }.into()),
@@ -295,9 +276,7 @@ fn greet(
     carrier: &mut dyn Carrier,
     own: [u32; GREETING],
 ) -> Result<Option<Difference>, BackendError> {
-    let ranks = carrier.ranks() as usize;
-    let all = carrier.all_gather(&own, &vec![GREETING; ranks]);
-    let all = all.map_err(lost)?;
+    let all = gather_alike(carrier, &own)?;
     if own[0] == 0 {
         return Ok(None);
     }

@@ -4,108 +4,62 @@
 //! one device; rounds of programs that read what is there now may be others.
 
 use super::dealt::machine;
-use super::programs::open_session;
+use super::programs::{open_on_ranks, open_session};
 use super::ranks::refuse_on_ranks;
 use super::{Carrier, Devices};
 use crate::analysis::End;
-use crate::backend::cpu::stepped;
-use crate::backend::{BackendError, Canceller, RunLimits, Session};
+use crate::backend::Canceller;
 use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::job::Job;
-use crate::outcome::{Rounds, RunOutcome};
-use crate::run::{Analyzer, Opener, RunError, RunRequest};
+use crate::outcome::RunOutcome;
+use crate::run::{Analyzer, RunError, RunRequest};
 
-/// Runs a job on devices.
+/// Runs a job on devices, or on the ranks that `carrier` joins.
 ///
 /// # Errors
-/// As [`super::execute_with`].
+/// As [`super::execute_with`] and [`super::execute_on_ranks`].
 pub(super) fn run(
     graph: &Graph,
     job: &mut Job<'_>,
     devices: &Devices,
+    mut carrier: Option<&mut dyn Carrier>,
     canceller: &Canceller,
 ) -> Result<(RunOutcome, End), RunError> {
-    let (request, executor) = (request_of(job.request, devices), executor(devices));
-    let on = request.machine;
-    let open = move |form| open_session(form, &on, devices);
-    run_by(graph, job, &request, (executor, Box::new(open)), canceller)
-}
-
-/// Runs a job on the ranks that `carrier` joins.
-///
-/// # Errors
-/// As [`super::execute_on_ranks`].
-pub(super) fn run_on_ranks(
-    graph: &Graph,
-    job: &mut Job<'_>,
-    devices: &Devices,
-    carrier: &mut dyn Carrier,
-    canceller: &Canceller,
-) -> Result<(RunOutcome, End), RunError> {
-    let request = request_of(job.request, devices);
-    let (on, threads) = (request.machine, devices.threads());
-    let mut free = Some(carrier);
-    let place = &mut free;
-    let open = move |form| -> Result<Box<dyn Session + '_>, BackendError> {
-        let session = stepped::open(form, 1, threads, RunLimits::of(&on), on.jit)?;
-        Ok(Box::new(match place.take() {
-            Some(carrier) => session.on_ranks(carrier, threads),
-            None => session,
-        }))
+    // The executor that launches the groups of a program.
+    let executor = match devices {
+        Devices::Gpus(_) => Executor::Launches,
+        Devices::Simulated { .. } => Executor::Cpu,
     };
-    let opener = (Executor::Cpu, Box::new(open) as _);
-    let found = run_by(graph, job, &request, opener, canceller);
-    if let (Err(_), Some(carrier)) = (&found, free) {
+    let mut on = machine(job.request.machine, devices, 0);
+    on.executor = Some(executor);
+    let request = RunRequest {
+        machine: on,
+        // The outcome of all devices is checked later.
+        check: false,
+        shared: true,
+        ..job.request.clone()
+    };
+    let place = &mut carrier;
+    let open = move |form| match place.take() {
+        Some(carrier) => open_on_ranks(form, &on, carrier, devices.threads()),
+        None => open_session(form, &on, devices),
+    };
+    let mut analyzer = Analyzer::new(graph).on_devices((executor, Box::new(open)), canceller);
+    let outcome = analyzer.run_with_progress(&request, &mut |phase| job.phase(phase));
+    drop(analyzer);
+    if let (Err(_), Some(carrier)) = (&outcome, carrier) {
         // The others wait for the program of this rank.
         refuse_on_ranks(carrier)?;
     }
-    found
-}
-
-fn run_by<'g>(
-    graph: &'g Graph,
-    job: &mut Job<'_>,
-    request: &RunRequest,
-    opener: Opener<'g>,
-    canceller: &Canceller,
-) -> Result<(RunOutcome, End), RunError> {
-    let mut analyzer = Analyzer::new(graph).on_devices(opener, canceller);
-    let mut outcome = analyzer.run_with_progress(request, &mut |phase| job.phase(phase))?;
+    let mut outcome = outcome?;
     if let Some(report) = &outcome.devices {
         let memory = &mut outcome.memory;
         memory.predicted_bytes = memory.predicted_bytes.saturating_mul(report.count.into());
         memory.allocated_bytes = report.memory_bytes.iter().sum();
     }
-    let (Rounds::Levels(iterations) | Rounds::Iterations(iterations)) = outcome.rounds;
-    let converged = outcome.converged;
-    Ok((
-        outcome,
-        End {
-            iterations,
-            converged,
-        },
-    ))
-}
-
-/// The executor that launches the groups of a program.
-const fn executor(devices: &Devices) -> Executor {
-    match devices {
-        Devices::Gpus(_) => Executor::Launches,
-        Devices::Simulated { .. } => Executor::Cpu,
-    }
-}
-
-/// The request for all devices, whose outcome is checked later.
-fn request_of(request: &RunRequest, devices: &Devices) -> RunRequest {
-    let mut on = machine(request.machine, devices, 0);
-    on.executor = Some(executor(devices));
-    RunRequest {
-        machine: on,
-        check: false,
-        shared: true,
-        ..request.clone()
-    }
+    let end = End::of(&outcome);
+    Ok((outcome, end))
 }
 
 /// Why one device is the better choice.

@@ -34,13 +34,6 @@ struct Piece<'a> {
     before: u32,
 }
 
-/// Takes the first words of a slice.
-fn cut<'a>(words: &mut &'a mut [u32], count: usize) -> &'a mut [u32] {
-    let (part, rest) = take(words).split_at_mut(count);
-    *words = rest;
-    part
-}
-
 /// Puts `edges` into slices of `2^width_log2` sources. Rows without edges are left out; each other
 /// row has its node beside it. Rows must ascend. Work O(m + n s) for s slices, in parallel.
 pub(super) fn slice(
@@ -57,10 +50,8 @@ pub(super) fn slice(
         let mut rest = row(at);
         (0..slices).map(move |slice| {
             let end = ((slice as u64) + 1) << width_log2;
-            let (part, after) =
-                rest.split_at(rest.partition_point(|source| u64::from(*source) < end));
-            rest = after;
-            part
+            let count = rest.partition_point(|source| u64::from(*source) < end);
+            rest.split_off(..count).unwrap_or_default()
         })
     };
     let chunks: Vec<_> = (0..own)
@@ -89,9 +80,9 @@ pub(super) fn slice(
         for (pieces, counts) in pieces.iter_mut().zip(&counts) {
             let [rows, edges] = counts[slice];
             pieces.push(Piece {
-                starts: cut(&mut starts_left, rows),
-                nodes: cut(&mut nodes_left, rows),
-                sources: cut(&mut sources_left, edges),
+                starts: starts_left.split_off_mut(..rows).unwrap_or_default(),
+                nodes: nodes_left.split_off_mut(..rows).unwrap_or_default(),
+                sources: sources_left.split_off_mut(..edges).unwrap_or_default(),
                 before,
             });
             before += edges as u32;

@@ -1,8 +1,13 @@
 //! The analyses that run on several devices, and how each is shared out.
 
-use super::Devices;
-use crate::analysis::{AnalysisKind, Detail};
+use super::centers::Centers;
+use super::dealt::{self, Sources};
+use super::{Carrier, Devices, shared};
+use crate::analysis::{AnalysisKind, Detail, End};
+use crate::backend::Canceller;
 use crate::graph::Graph;
+use crate::job::Job;
+use crate::outcome::RunOutcome;
 use crate::run::{RunError, RunRequest};
 use seawall_core::abi::multi::DEVICES_MAX;
 
@@ -22,12 +27,38 @@ pub(super) enum Work {
 pub(super) enum Way {
     /// Each device has a part of the nodes.
     Cut(Work),
-    /// Each device has a part of the sources.
-    Dealt,
-    /// Each device has a part of the nodes from which triangles are looked for.
+    /// Each device has the whole graph.
+    Whole(Whole),
+}
+
+/// How work is shared out to devices that have the whole graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whole {
+    /// Each has a part of the sources.
+    Sources,
+    /// Each has a part of the nodes from which triangles are looked for.
     Centers,
-    /// Each device runs a part of the items of a composed program.
+    /// Each runs a part of the items of a composed program.
     Shared,
+}
+
+impl Whole {
+    /// Runs a job on devices, or on the ranks that `carrier` joins.
+    pub(super) fn run(
+        self,
+        graph: &Graph,
+        job: &mut Job<'_>,
+        devices: &Devices,
+        carrier: Option<&mut dyn Carrier>,
+        canceller: &Canceller,
+    ) -> Result<(RunOutcome, End), RunError> {
+        let run = match self {
+            Self::Sources => dealt::run::<Sources>,
+            Self::Centers => dealt::run::<Centers>,
+            Self::Shared => shared::run,
+        };
+        run(graph, job, devices, carrier, canceller)
+    }
 }
 
 /// Analyses that run on several devices.
@@ -66,13 +97,13 @@ pub(super) fn way_of(request: &RunRequest, devices: &Devices) -> Result<Way, Run
         AnalysisKind::Sssp => Way::Cut(Work::Lengths),
         AnalysisKind::Pagerank => Way::Cut(Work::Ranks),
         AnalysisKind::Kcore => Way::Cut(Work::Cores),
-        AnalysisKind::Closeness | AnalysisKind::Eccentricity => Way::Dealt,
-        AnalysisKind::Triangles | AnalysisKind::TriangleTotal => Way::Centers,
+        AnalysisKind::Closeness | AnalysisKind::Eccentricity => Way::Whole(Whole::Sources),
+        AnalysisKind::Triangles | AnalysisKind::TriangleTotal => Way::Whole(Whole::Centers),
         AnalysisKind::Widest
         | AnalysisKind::Mis
         | AnalysisKind::Scc
         | AnalysisKind::Msf
-        | AnalysisKind::Ppr => Way::Shared,
+        | AnalysisKind::Ppr => Way::Whole(Whole::Shared),
         _ => {
             return Err(refuse(format!(
                 "{analysis} runs on one device; {} run on several",
@@ -92,7 +123,7 @@ pub(super) fn way_of(request: &RunRequest, devices: &Devices) -> Result<Way, Run
     }
     let has_other_rounds = match way {
         Way::Cut(Work::Lengths | Work::Cores) => true,
-        Way::Shared => !analysis.facts().ranks,
+        Way::Whole(Whole::Shared) => !analysis.facts().ranks,
         _ => false,
     };
     if request.max_iterations.is_some() && has_other_rounds {
@@ -126,9 +157,15 @@ pub(super) fn way_on(
         Way::Cut(Work::Ranks) if request.weighted => {
             let form = graph.form(request.form_of(graph)?)?;
             let is_followed = form.steering_weights().is_some();
-            if is_followed { Way::Shared } else { way }
+            if is_followed {
+                Way::Whole(Whole::Shared)
+            } else {
+                way
+            }
         }
-        Way::Shared if request.analysis == AnalysisKind::Scc && graph.is_symmetric() => {
+        Way::Whole(Whole::Shared)
+            if request.analysis == AnalysisKind::Scc && graph.is_symmetric() =>
+        {
             Way::Cut(Work::Components)
         }
         way => way,

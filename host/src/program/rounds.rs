@@ -148,29 +148,23 @@ impl ProgramBuilder {
     /// One round of shortest paths, the body of a fixpoint. The program reads
     /// the weights of the graph.
     pub fn step_paths(&mut self, name: &str, paths: Paths) {
-        self.push_step(name, paths, false, 0);
+        self.step_paths_until(name, paths, false, None);
     }
 
-    /// Works as [`Self::step_paths`], for a graph each edge of which has a mirror image of the same
-    /// weight: rounds over many edges pull against them, which takes fewer memory accesses, and
-    /// delta grows once as many edges were relaxed as there are. It suits graphs on which a few
-    /// rounds relax most edges. On graphs without mirror images distances would be wrong.
-    pub fn step_paths_both_ways(&mut self, name: &str, paths: Paths) {
-        self.push_step(name, paths, true, 0);
-    }
-
-    /// Works as either of them. From round `last` on, if there is one, or when edges were relaxed
+    /// Works as [`Self::step_paths`]. From round `last` on, if there is one, or when edges were relaxed
     /// too often, one of the threads of a CPU settles the rest in a single round.
+    ///
+    /// With `both_ways`, each edge of the graph has a mirror image of the same weight: rounds over many
+    /// edges pull against them, which takes fewer memory accesses, and delta grows once as many edges
+    /// were relaxed as there are. It suits graphs on which a few rounds relax most edges. On graphs
+    /// without mirror images distances would be wrong.
     pub(crate) fn step_paths_until(
         &mut self,
         name: &str,
         paths: Paths,
-        (both_ways, last): (bool, Option<NonZeroU32>),
+        both_ways: bool,
+        last: Option<NonZeroU32>,
     ) {
-        self.push_step(name, paths, both_ways, last.map_or(0, NonZeroU32::get));
-    }
-
-    fn push_step(&mut self, name: &str, paths: Paths, both_ways: bool, last: u32) {
         self.needs.weights = Some(paths.lengths.weights());
         let [_, step] = paths.lengths.opcodes();
         let wave = WaveSpec::new(name, step).updating(paths.distances);
@@ -179,7 +173,7 @@ impl ProgramBuilder {
                 .with(0, paths.width)
                 .with(1, paths.lengths.shift())
                 .with(2, u32::from(both_ways))
-                .with(3, last),
+                .with(3, last.map_or(0, NonZeroU32::get)),
         );
     }
 

@@ -26,8 +26,11 @@ pub struct Triangles {
 }
 
 impl Triangles {
-    /// `wave` with the numbers of nodes before and after its centers, on a graph of `nodes` nodes.
-    fn counting(self, wave: WaveSpec, nodes: u32) -> WaveSpec {
+    /// A wave that counts the oriented edges at their corners, with the numbers of nodes before and
+    /// after its centers, on a graph of `nodes` nodes.
+    fn counting(self, name: &str, opcode: Opcode, nodes: u32) -> WaveSpec {
+        let wave = WaveSpec::new(name, opcode).updating(self.corners);
+        let wave = wave.reading(0, self.forward).reading(1, self.degrees);
         match self.centers {
             Some([first, end]) => wave.with(2, first).with(3, nodes.saturating_sub(end)),
             None => wave,
@@ -63,27 +66,16 @@ impl ProgramBuilder {
     /// Adds the triangles of the oriented edges to their corners; the counts are complete only if
     /// the graph is symmetric.
     pub fn count_triangles(&mut self, name: &str, triangles: Triangles) {
-        let wave = WaveSpec::new(name, Opcode::CountTriangles).updating(triangles.corners);
-        let wave = triangles.counting(wave, self.nodes);
-        self.push(
-            wave.reading(0, triangles.forward)
-                .reading(1, triangles.degrees)
-                .with(0, triangles.held),
-        );
+        let wave = triangles.counting(name, Opcode::CountTriangles, self.nodes);
+        self.push(wave.with(0, triangles.held));
     }
 
     /// Adds each triangle to the count of one corner, which is less work than
     /// [`Self::count_triangles`]: the sum of all words is the number of triangles. It is
     /// the one whose remaining edges lead to the two others.
     pub fn count_triangles_once(&mut self, name: &str, triangles: Triangles) {
-        let wave = WaveSpec::new(name, Opcode::CountTriangles).updating(triangles.corners);
-        let wave = triangles.counting(wave, self.nodes);
-        self.push(
-            wave.reading(0, triangles.forward)
-                .reading(1, triangles.degrees)
-                .with(0, triangles.held)
-                .with(1, 1),
-        );
+        let wave = triangles.counting(name, Opcode::CountTriangles, self.nodes);
+        self.push(wave.with(0, triangles.held).with(1, 1));
     }
 
     /// A register for `space` hubs.
@@ -124,13 +116,8 @@ impl ProgramBuilder {
     /// Adds the triangles that other waves leave out after [`Self::orient_by_hubs`] to all corners,
     /// or to the lowest one.
     pub fn count_by_hubs(&mut self, name: &str, triangles: Triangles, hubs: Hubs) {
-        let wave = WaveSpec::new(name, Opcode::CountHubs).updating(triangles.corners);
-        let wave = triangles.counting(wave, self.nodes);
-        self.push(
-            wave.reading(0, triangles.forward)
-                .reading(1, triangles.degrees)
-                .reading(2, hubs.register)
-                .with(0, u32::from(hubs.corners)),
-        );
+        let wave = triangles.counting(name, Opcode::CountHubs, self.nodes);
+        let corners = u32::from(hubs.corners);
+        self.push(wave.reading(2, hubs.register).with(0, corners));
     }
 }

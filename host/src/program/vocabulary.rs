@@ -105,11 +105,11 @@ pub enum ComponentStep {
 /// Operands of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transfer {
-    /// Facts before.
+    /// The facts that hold before a node.
     pub from: RegisterId,
-    /// Facts made.
+    /// The facts that a node makes true.
     pub generated: RegisterId,
-    /// Facts lost.
+    /// The facts that a node makes false.
     pub killed: RegisterId,
 }
 

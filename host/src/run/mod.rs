@@ -16,7 +16,6 @@ mod validate;
 
 pub use crate::analysis::{AnalysisKind, Centrality, Detail, Direction, LabelRule, Ranking};
 pub use crate::executor::{Executor, Machine};
-pub(crate) use analyzer::Opener;
 pub use analyzer::{Analyzer, execute, execute_with_progress};
 pub use choose::{forecast_ns, prepare};
 pub use error::RunError;

@@ -3,7 +3,7 @@
 //! All runs use these checks: one graph, a batch, and the command line before it loads the graph.
 
 use super::{AnalysisKind, Detail, LabelRule, Ranking, RunError, RunRequest};
-use crate::analysis::AnyOf;
+use crate::analysis::{AnyOf, Facts};
 use crate::backend::BackendError;
 use crate::backend::cpu::THREADS_MAX;
 use crate::graph::{Graph, NodeName, Parallel, WeightKind};
@@ -101,40 +101,31 @@ impl RunRequest {
 
     /// Refuses options that the analysis does not have.
     fn check_options(&self) -> Result<(), RunError> {
-        let Some(option) = self.lacking() else {
-            return Ok(());
-        };
-        let asked = self.centrality;
-        Err(RunError::WrongOption {
-            option,
-            of: AnyOf::with(|facts| match option {
-                "weighted" => asked.weighted && facts.weighs,
-                "direction" => facts.directs,
-                "rule" => facts.has_rules,
-                "maximum" => facts.has_maximum,
-                "start weights" => facts.takes_source_weights,
-                _ => facts.normalizes,
-            }),
-            analysis: self.analysis,
-        })
-    }
-
-    /// A set option that the analysis does not have, if there is one.
-    fn lacking(&self) -> Option<&'static str> {
-        let facts = self.analysis.facts();
+        type Has = fn(&Facts) -> bool;
+        let (analysis, asked) = (self.analysis, self.centrality);
         let has_rule = self.rule != LabelRule::default();
-        let asked = [
-            (has_rule, facts.has_rules, "rule"),
-            (self.maximum, facts.has_maximum, "maximum"),
-            (
-                !self.source_weights.is_empty(),
-                facts.takes_source_weights,
-                "start weights",
-            ),
+        let has_weights = !self.source_weights.is_empty();
+        let options: [(_, _, Has); 6] = [
+            ("rule", has_rule, |facts| facts.has_rules),
+            ("maximum", self.maximum, |facts| facts.has_maximum),
+            ("start weights", has_weights, |facts| {
+                facts.takes_source_weights
+            }),
+            ("weighted", asked.weighted, |facts| facts.weighs),
+            ("direction", asked.direction.is_some(), |facts| {
+                facts.directs
+            }),
+            ("normalized", asked.normalized, |facts| facts.normalizes),
         ];
-        let found = asked.into_iter().find(|(asked, has, _)| *asked && !has);
-        let found = found.map(|(.., name)| name);
-        found.or_else(|| self.centrality.lacking(facts))
+        let mut lacking = options.into_iter();
+        match lacking.find(|(_, is_set, has)| *is_set && !has(analysis.facts())) {
+            None => Ok(()),
+            Some((option, _, has)) => Err(RunError::WrongOption {
+                option,
+                of: AnyOf::with(has),
+                analysis,
+            }),
+        }
     }
 
     /// Whether `graph` has negative weights that the analysis reads but does not support.

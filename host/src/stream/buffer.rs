@@ -67,10 +67,5 @@ impl Buffers {
 
 /// The error of a run that finds too little memory.
 pub(super) fn short(short: Shortage) -> RunError {
-    BackendError::OutOfMemory {
-        what: "a streamed run",
-        needed: short.needed,
-        available: short.available,
-    }
-    .into()
+    BackendError::short("a streamed run")(short).into()
 }

@@ -9,10 +9,8 @@ use crate::backend::Canceller;
 use crate::backend::cpu::device_of;
 use crate::executor::Executor;
 use crate::graph::disk::{DiskNodes, Rows, SwgFile};
-use crate::graph::{
-    Graph, GraphError, LoadOptions, Loops, Parallel, WeightChoice, WeightOrigin, load, memory,
-};
-use crate::job::{self, Found, Job, drive};
+use crate::graph::{Graph, GraphError, Loops, Parallel, memory};
+use crate::job::{self, Found, Job, drive, load_whole};
 use crate::outcome::{Memory, RunOutcome, Times, Weights};
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
@@ -276,41 +274,6 @@ impl Streamed {
             ))
         })
     }
-
-    fn load(&self, request: &RunRequest, options: StreamOptions) -> Result<Graph, RunError> {
-        let weights = match (request.analysis.reads_weights(), options.unit_weights) {
-            (false, _) => WeightChoice::Ignored,
-            (true, false) => WeightChoice::Given,
-            (true, true) => WeightChoice::Unit,
-        };
-        let asked = LoadOptions {
-            weights,
-            ..LoadOptions::default()
-        };
-        Ok(load(self.file.path(), &asked, None)?.graph)
-    }
-
-    /// The weights that a run read.
-    fn weights(&self, plan: &Plan) -> Option<Weights> {
-        if plan.sizes.streaming != Streaming::Lengths {
-            return None;
-        }
-        let origin = if plan.sizes.weighted {
-            WeightOrigin::File
-        } else {
-            WeightOrigin::Unit
-        };
-        Some(Weights {
-            origin,
-            kind: self
-                .file
-                .weight_kind()
-                .filter(|_| plan.sizes.weighted)
-                .unwrap_or_default(),
-            rounded: 0,
-            scale: None,
-        })
-    }
 }
 
 /// Windows that a kernel on a machine has at a time, besides those being read.
@@ -443,11 +406,15 @@ impl job::Work for Passes<'_> {
         };
         let mut outcome = RunOutcome {
             edges: input.file.edges(),
-            weights: input.weights(&plan),
+            weights: (plan.sizes.streaming == Streaming::Lengths)
+                .then(|| Weights::of_file(&input.file, options.unit_weights)),
             stream: Some(report),
             ..job.outcome(&input.nodes, &input.nodes, answer)
         };
-        job.check(&mut outcome, end, || input.load(request, options))?;
+        let is_weighted = request.analysis.reads_weights();
+        job.check(&mut outcome, end, || {
+            load_whole(&input.file, is_weighted, options.unit_weights)
+        })?;
         Ok(outcome)
     }
 }

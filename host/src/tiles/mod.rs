@@ -17,7 +17,7 @@ pub use seawall_core::abi::tiles::TileRecord;
 use seawall_core::abi::tiles::{
     DISTANCE_MAX, NO_EDGE, SLOT_SHIFT, STEP_EDGES, TileTable, place_of,
 };
-use std::mem::{swap, take};
+use std::mem::swap;
 
 /// Bits of a digit when edges are sorted: its counters fit the first-level cache.
 const DIGIT_BITS: u32 = 11;
@@ -138,11 +138,11 @@ impl Tiles {
         let (mut steps_left, mut bases_left) = (&mut steps[..], &mut bases[..]);
         let mut sinks = Vec::with_capacity(tiles.len());
         for record in &records {
-            let (own_steps, others) = take(&mut steps_left).split_at_mut(record.steps as usize);
-            let (own_bases, other_bases) =
-                take(&mut bases_left).split_at_mut(record.steps as usize);
-            (steps_left, bases_left) = (others, other_bases);
-            sinks.push((own_steps, own_bases));
+            let steps = ..record.steps as usize;
+            sinks.push((
+                steps_left.split_off_mut(steps).unwrap_or_default(),
+                bases_left.split_off_mut(steps).unwrap_or_default(),
+            ));
         }
         let work = tiles.par_iter().zip(sinks);
         work.for_each_init(Sorter::default, |sorter, (tile, (steps, bases))| {

@@ -2,7 +2,7 @@
 
 use super::images::Image;
 use super::sections::Sections;
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 
 /// One line of the table.
 pub(super) struct Row {
@@ -35,15 +35,12 @@ pub(super) fn print(rows: &[Row]) {
 /// Refuses images whose planner is larger than its budget.
 pub(super) fn check(rows: &[Row]) -> Result<(), Error> {
     let findings: Vec<String> = rows.iter().filter_map(finding).collect();
-    if findings.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Refused {
-        what: "the planner takes more flash than promised",
+    refuse_any(
+        "the planner takes more flash than promised",
         findings,
-        remedy: "look for what grew with llvm-nm --size-sort; wide divisions and copies of \
+        "look for what grew with llvm-nm --size-sort; wide divisions and copies of \
                  generic code are the usual reasons",
-    })
+    )
 }
 
 fn finding(row: &Row) -> Option<String> {

@@ -11,7 +11,7 @@ use super::calls::CallGraph;
 use super::emulate::{self, Output};
 use super::firmware::Firmware;
 use super::{MEASURED, sections::Sections};
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 
 /// The measured steps, as the example names them.
 const STEPS: [&str; 5] = ["layers", "groups", "arena", "policies", "execution"];
@@ -129,14 +129,11 @@ fn print_costs(measured: &[&str], bounds: &[Bound]) -> Result<(), Error> {
             ));
         }
     }
-    if findings.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Refused {
-        what: "painting and call graph disagree on the stack",
+    refuse_any(
+        "painting and call graph disagree on the stack",
         findings,
-        remedy: "a bound below what is used means a call that the disassembly does not show",
-    })
+        "a bound below what is used means a call that the disassembly does not show",
+    )
 }
 
 /// Decodes the log when the decoder is installed.

@@ -69,10 +69,9 @@ impl<'a> Firmware<'a> {
 
     /// The plan of the host.
     pub(super) fn twin(&self) -> Result<String, Error> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let host = process::capture(Command::new("rustc").args(["--print", "host-tuple"]))?;
         process::capture(
-            Command::new(cargo)
+            process::cargo()
                 .current_dir(folder())
                 .args(["run", "--quiet", "--locked", "--features", "twin"])
                 .args(["--bin", "twin", "--target", host.trim(), "--target-dir"])

@@ -44,7 +44,6 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
-    println!("toolchain: {}", toolchain.describe());
     let firmware = Firmware::new(&toolchain);
     let rows = measure(&firmware)?;
     firmware.link_proofs(MEASURED, Profile::Checked)?;

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::golden::compare::compare;
 use crate::golden::table::{Row, Table};
 use crate::ptx::measure::measure;
@@ -72,15 +72,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     for gain in &difference.gains {
         println!("gain: {gain}");
     }
-    if difference.losses.is_empty() {
-        println!("{} kernels within their bounds", current.rows.len());
-        return Ok(());
-    }
-    Err(Error::Refused {
-        what: "kernels cost more than host/ptx/golden.txt allows",
-        findings: difference.losses,
-        remedy: "make them cheaper, or state why and run `cargo xtask golden --bless`",
-    })
+    refuse_any(
+        "kernels cost more than host/ptx/golden.txt allows",
+        difference.losses,
+        "make them cheaper, or state why and run `cargo xtask golden --bless`",
+    )?;
+    println!("{} kernels within their bounds", current.rows.len());
+    Ok(())
 }
 
 fn current(tools: &Tools) -> Result<Table, Error> {

@@ -4,7 +4,7 @@
 //! blocks of 1024 lanes. They go between an entry's parameter list and its body,
 //! as the PTX manual's performance-tuning directives ask.
 
-use crate::error::Error;
+use crate::error::{Error, refuse_any};
 use crate::ptx::targets::Bounds;
 
 const ENTRY: &str = ".visible .entry ";
@@ -19,13 +19,11 @@ pub(crate) fn with_bounds(ptx: &str, bounds: &[Bounds]) -> Result<String, Error>
     let known = kernels(ptx);
     let lost = bounds.iter().filter(|bound| !known.contains(&bound.kernel));
     let findings: Vec<String> = lost.map(|bound| bound.kernel.to_owned()).collect();
-    if !findings.is_empty() {
-        return Err(Error::Refused {
-            what: "launch bounds for kernels that the PTX does not hold",
-            findings,
-            remedy: "edit the table in xtask/src/ptx/targets.rs",
-        });
-    }
+    refuse_any(
+        "launch bounds for kernels that the PTX does not hold",
+        findings,
+        "edit the table in xtask/src/ptx/targets.rs",
+    )?;
     Ok(insert(ptx, bounds))
 }
 

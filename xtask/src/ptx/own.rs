@@ -1,12 +1,11 @@
 //! A crate with custom waves, as described by Cargo.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde::Deserialize;
 
 use crate::error::Error;
-use crate::process;
+use crate::metadata;
 use crate::ptx::targets::Target;
 
 #[derive(Debug)]
@@ -16,11 +15,6 @@ pub(crate) struct OwnCrate {
     pub(crate) library: String,
     pub(crate) manifest: PathBuf,
     folder: PathBuf,
-}
-
-#[derive(Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
 }
 
 #[derive(Deserialize)]
@@ -43,25 +37,15 @@ impl OwnCrate {
         let manifest = manifest
             .canonicalize()
             .map_err(Error::file("looking for", &manifest))?;
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command
-            .args(["metadata", "--format-version=1", "--no-deps"])
-            .arg("--manifest-path")
-            .arg(&manifest);
-        Self::of(&process::capture(&mut command)?, manifest)
+        let path = manifest.to_string_lossy();
+        let packages = metadata::described(&["--no-deps", "--manifest-path", &path])?;
+        Self::of(packages, manifest)
     }
 
-    fn of(metadata: &str, manifest: PathBuf) -> Result<Self, Error> {
-        let refuse = |problem: String| Error::Output {
-            program: "cargo metadata".to_owned(),
-            problem,
-        };
-        let metadata: Metadata =
-            serde_json::from_str(metadata).map_err(|error| refuse(error.to_string()))?;
+    fn of(packages: Vec<Package>, manifest: PathBuf) -> Result<Self, Error> {
+        let refuse = |problem: String| Error::output("cargo metadata", problem);
         let is_meant = |package: &Package| package.manifest_path == manifest;
-        let mut packages = metadata.packages.into_iter();
-        let package = packages.find(is_meant);
+        let package = packages.into_iter().find(is_meant);
         let package = package.ok_or_else(|| refuse("the folder holds no package".to_owned()))?;
         let is_library =
             |target: &CargoTarget| target.kind.iter().any(|kind| kind.ends_with("lib"));
@@ -91,16 +75,17 @@ mod tests {
     use super::*;
     use crate::ptx::targets::TARGETS;
 
-    fn metadata(kind: &str) -> String {
-        format!(
+    fn packages(kind: &str) -> Vec<Package> {
+        let text = format!(
             r#"{{"packages":[{{"name":"my-waves","manifest_path":"/a/Cargo.toml",
             "targets":[{{"name":"my-waves","kind":["{kind}"]}}]}}]}}"#
-        )
+        );
+        metadata::parsed(&text).unwrap()
     }
 
     #[test]
     fn the_library_of_a_package_is_found_and_its_files_are_beside_it() {
-        let own = OwnCrate::of(&metadata("lib"), "/a/Cargo.toml".into()).unwrap();
+        let own = OwnCrate::of(packages("lib"), "/a/Cargo.toml".into()).unwrap();
         assert_eq!(
             (&own.package[..], &own.library[..]),
             ("my-waves", "my_waves")
@@ -111,9 +96,9 @@ mod tests {
 
     #[test]
     fn a_package_without_a_library_is_refused_with_what_to_do() {
-        let error = OwnCrate::of(&metadata("bin"), "/a/Cargo.toml".into()).unwrap_err();
+        let error = OwnCrate::of(packages("bin"), "/a/Cargo.toml".into()).unwrap_err();
         assert!(error.to_string().contains("src/lib.rs"), "{error}");
-        let other = OwnCrate::of(&metadata("lib"), "/b/Cargo.toml".into()).unwrap_err();
+        let other = OwnCrate::of(packages("lib"), "/b/Cargo.toml".into()).unwrap_err();
         assert!(other.to_string().contains("no package"), "{other}");
     }
 }

@@ -73,8 +73,14 @@ impl LlvmTools {
 }
 
 impl Toolchain {
-    /// The first toolchain that `route` allows and this machine has.
+    /// Prints and returns the first toolchain that `route` allows and this machine has.
     pub(crate) fn find(route: Route) -> Result<Self, Error> {
+        let found = Self::first(route)?;
+        println!("toolchain: {} ({})", found.route, found.versions());
+        Ok(found)
+    }
+
+    fn first(route: Route) -> Result<Self, Error> {
         let mut reasons = Vec::new();
         if route != Route::System {
             match rustup_nightly() {
@@ -91,11 +97,6 @@ impl Toolchain {
         Err(Error::NoToolchain { reasons })
     }
 
-    /// The route that was taken, for the user.
-    pub(crate) fn describe(&self) -> String {
-        format!("{} ({})", self.route, self.versions())
-    }
-
     /// Versions, as the committed files record them: no paths, no host.
     pub(crate) fn versions(&self) -> String {
         format!("rustc {}, LLVM {}", self.release, self.llvm)
@@ -103,8 +104,7 @@ impl Toolchain {
 
     /// A `cargo` that compiles with this toolchain, unstable flags allowed.
     pub(crate) fn cargo(&self) -> Command {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
+        let mut command = process::cargo();
         command
             .env("RUSTC", &self.rustc)
             .env("RUSTDOC", self.rustc.with_file_name("rustdoc"))

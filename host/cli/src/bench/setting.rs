@@ -123,8 +123,8 @@ impl<'p> Setting<'p> {
         })
     }
 
-    /// The time of a comparison program on the GPU that prints one number, called `of` in the table;
-    /// `unmeasured` says why another output is none.
+    /// Runs a comparison program on the GPU, which prints its time, and names the time `of`; an output
+    /// that is no number is reported as `unmeasured`.
     pub(super) fn baseline(
         &mut self,
         name: &'static str,

@@ -7,7 +7,7 @@ use super::results::TableChoice;
 use super::{RunArgs, verdict, warn};
 use crate::CliError;
 use crate::files::Outputs;
-use crate::output::print;
+use crate::output::{list_written, print};
 use crate::progress::ProgressLine;
 use crate::sources::Sources;
 use seawall::batch::{
@@ -147,9 +147,6 @@ fn report(args: &RunArgs, outcome: &BatchOutcome, files: &Outputs) -> Result<(),
             reason: args.machine.backend.0.is_some(),
         };
         text::write(outcome, shown, to)?;
-        let written = [&out.out, &out.trace].into_iter().flatten();
-        written
-            .into_iter()
-            .try_for_each(|path| writeln!(to, "  {:<10}{}", "wrote", path.display()))
+        list_written([&out.out, &out.trace], to)
     })
 }

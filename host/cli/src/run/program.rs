@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::columns::{self, Choice, ResultColumn};
 use super::spans::Spans;
-use super::{EmitName, Ranks};
+use super::{EmitName, Ranks, RunArgs};
 use crate::error::CliError;
 use crate::output::{json, print};
 use crate::program::{ProgramFailure, read, values};
@@ -20,8 +19,7 @@ use seawall::backend::cpu::{assembly, available_threads};
 use seawall::backend::{BackendError, CodeReport, ProgramSession, plan_request, ptx};
 use seawall::executor::{Executor, Machine};
 use seawall::graph::file::write_whole;
-use seawall::graph::{Form, Graph, LoadOptions, Loaded, load};
-use seawall::multi::DeviceChoice;
+use seawall::graph::{Graph, LoadOptions, Loaded, load};
 use seawall::outcome::{DevicesReport, Dropped, Event, SessionReport, Taken};
 use seawall::program::{EncodedProgram, GraphSize, Kind, PlanSummary, TextProgram, TextResult};
 use seawall::run::{ProgramExplanation, explain_program, program_report};
@@ -34,48 +32,38 @@ use seawall_report::taken;
 use seawall_report::trace;
 
 pub(super) struct ProgramRequest<'a> {
+    pub(super) args: &'a RunArgs,
     pub(super) file: &'a Path,
     pub(super) graph: &'a OsStr,
-    pub(super) options: LoadOptions,
-    /// The form in which the program takes the graph.
-    pub(super) form: Form,
     pub(super) machine: Machine,
-    /// Several devices that share the program.
-    pub(super) devices: Option<&'a DeviceChoice>,
     pub(super) ranks: Option<&'a Ranks>,
-    /// The form of `--emit`, which is printed instead of a run.
-    pub(super) emit: Option<EmitName>,
-    pub(super) repeat: NonZeroU32,
     /// The file of `--out`, and its format.
     pub(super) table: Option<(&'a Path, RowFormat)>,
-    /// The columns of that file; all of them if none is named.
-    pub(super) columns: &'a [String],
     /// Whether standard output takes that file.
     pub(super) is_for_rows: bool,
-    pub(super) json: bool,
-    /// Whether runs measure the times of groups.
-    pub(super) is_timed: bool,
-    /// Whether the report has groups with their times.
-    pub(super) explain: bool,
-    pub(super) trace: Option<&'a Path>,
-    pub(super) quiet: bool,
 }
 
 /// Loads, runs and reports. An invalid text is refused before the graph is read.
 pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
+    let (args, output) = (asked.args, &asked.args.output);
     let text = read(asked.file)?;
     let sketch = text.program(GraphSize { nodes: 0, edges: 0 })?;
     if let Some((_, format)) = asked.table {
         columns::check(&sketch.results, format)?;
     }
-    let choice = Choice::of(asked.columns, &sketch.results)?;
+    let choice = Choice::of(&output.columns, &sketch.results)?;
+    let form = args.form.form();
+    let options = LoadOptions {
+        weights: args.weights.choice(),
+        ..args.load_options()
+    };
     let started = Instant::now();
-    let Loaded { graph: read, stats } = load(asked.graph, &asked.options, None)?;
+    let Loaded { graph: read, stats } = load(asked.graph, &options, None)?;
     let load_ns = elapsed_ns(started);
     let started = Instant::now();
-    let graph = read.form(asked.form)?;
+    let graph = read.form(form)?;
     let form_ns = elapsed_ns(started);
-    let mut taken = Taken::as_asked(&read, asked.form);
+    let mut taken = Taken::as_asked(&read, form);
     taken.mirrored_edges = stats.mirrored;
     taken.symmetric = read.has_all_images();
     let program = text.program(GraphSize {
@@ -89,7 +77,7 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     let request = plan_request(graph, &program.program, executor, &asked.machine);
     let encoded = program.program.encode(&request);
     let (encoded, plan) = encoded.map_err(|source| text.refused(source))?;
-    match asked.emit {
+    match args.machine.emit {
         Some(EmitName::Asm) => return emit(&encoded, &asked.machine),
         Some(EmitName::Ptx) => {
             let text = ptx(&encoded).map_err(|source| ProgramFailure::Run { source })?;
@@ -100,7 +88,7 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     }
     let ran =
         run(graph, &asked, &program, &encoded).map_err(|source| ProgramFailure::Run { source })?;
-    if let Some(path) = asked.trace {
+    if let Some(path) = &output.trace {
         let device = format!("{} ({executor})", ran.device);
         let traced = ran.traced(load_ns, device);
         write_whole(path, |out| trace::write_traced(traced, out))?;
@@ -113,7 +101,7 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
         taken,
         dropped: Dropped::between(&read, graph),
         plan,
-        repeat: asked.repeat.get(),
+        repeat: args.limits.repeat.get(),
         time_ns: json!({"load": load_ns, "form": form_ns, "run": ran.run_ns, "first_run": ran.first_run_ns}),
         device: ran.device,
         loops: ran.loops,
@@ -121,15 +109,15 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
         session: ran.session,
         devices: ran.devices,
         results: ran.results,
-        explain: asked.explain.then_some(Explained(ran.described)),
+        explain: output.explain.then_some(Explained(ran.described)),
     };
     if let Some((path, format)) = asked.table {
         let columns: Vec<_> = report.results.iter().map(ResultReport::column).collect();
         write_whole(path, |out| columns::write(&columns, &choice, format, out))?;
     }
-    if asked.json {
+    if output.json {
         print(|out| json(&report, out))?;
-    } else if !(asked.quiet || asked.is_for_rows) {
+    } else if !(output.quiet || asked.is_for_rows) {
         print(|out| report.write(out))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -230,13 +218,14 @@ fn run_in(
     program: &TextProgram,
     encoded: &EncodedProgram,
 ) -> Result<Ran, BackendError> {
-    session.trace_runs(asked.is_timed);
+    session.trace_runs(asked.args.output.is_timed());
     spans.host("load program", || session.load(encoded))?;
     for input in &program.inputs {
         session.set_input(input.register, &input.words)?;
     }
     let mut stats = spans.run(|| session.run())?;
-    for _ in 1..asked.repeat.get() {
+    let repeat = asked.args.limits.repeat.get();
+    for _ in 1..repeat {
         stats = spans.run(|| session.run())?;
     }
     let results = spans.host("readback", || read_all(&mut session, program))?;
@@ -247,11 +236,15 @@ fn run_in(
         converged: ended.converged != 0,
     });
     let executor = asked.machine.executor.unwrap_or(Executor::Cpu);
-    let moved = (
-        u64::from(asked.repeat.get()),
-        output_bytes(program, encoded),
+    let bytes = output_bytes(program, encoded);
+    let session_report = program_report(
+        graph,
+        executor,
+        encoded,
+        repeat.into(),
+        bytes,
+        session.work(),
     );
-    let session_report = program_report(graph, executor, encoded, moved.0, moved.1, session.work());
     Ok(Ran {
         session: session_report,
         devices: session.devices(),
@@ -270,7 +263,7 @@ fn open<'g>(
     graph: &'g Graph,
     asked: &ProgramRequest<'_>,
 ) -> Result<ProgramSession<'g>, BackendError> {
-    match asked.devices {
+    match &asked.args.machine.devices {
         Some(devices) => Ok(ProgramSession::over(
             devices.open_session(graph, &asked.machine)?,
         )),

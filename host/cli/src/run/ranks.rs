@@ -119,9 +119,7 @@ impl RunArgs {
         let started = Instant::now();
         let file = FileOnRanks::read(file, unit_weights)?;
         let load_ns = elapsed_ns(started);
-        self.check_target(file.nodes(), shown)?;
-        let mut request = self.request(self.source_nodes(sources, shown, file.nodes())?);
-        request.source_weights = self.source_weights(sources, file.nodes());
+        let request = self.request_on(file.nodes(), shown, sources)?;
         let threads = ranks.threads(&request.machine);
         ranks.has_answered.set(true);
         let mut outcome = {

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use crate::CliError;
 use crate::files::{Outputs, named, picture};
-use crate::output::print;
+use crate::output::{list_written, print};
 use seawall::graph::Graph;
 use seawall::graph::file::{is_written_through, write_whole};
 use seawall::outcome::RunOutcome;
@@ -237,12 +237,7 @@ impl OutputArgs {
             if self.explain {
                 explain::write(outcome, out)?;
             }
-            let written = [&self.out, &self.trace, &self.plot, &self.draw]
-                .into_iter()
-                .flatten();
-            written
-                .into_iter()
-                .try_for_each(|path| writeln!(out, "  {:<10}{}", "wrote", path.display()))
+            list_written([&self.out, &self.trace, &self.plot, &self.draw], out)
         })
     }
 }

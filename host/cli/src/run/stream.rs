@@ -191,9 +191,7 @@ impl RunArgs {
         let started = Instant::now();
         let streamed = Streamed::of(streaming.file)?;
         let load_ns = elapsed_ns(started);
-        self.check_target(streamed.nodes(), name)?;
-        let mut request = self.request(self.source_nodes(sources, name, streamed.nodes())?);
-        request.source_weights = self.source_weights(sources, streamed.nodes());
+        let request = self.request_on(streamed.nodes(), name, sources)?;
         let mut options = self.stream.options(self.weights.choice());
         options.undirected = self.undirected;
         let mut outcome =

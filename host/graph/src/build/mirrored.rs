@@ -13,7 +13,7 @@ use super::merge::order_weights;
 use super::parts::{Cuts, parts_of};
 use super::{Counts, Edges, Order, column, directed_rows};
 use crate::csr::{Csr, split_rows};
-use crate::memory::{self, Shortage};
+use crate::memory::{self, Shortage, cut};
 use crate::radix;
 
 /// Builds rows from sorted edges whose lower end comes first, with their counts and order. A loop
@@ -143,22 +143,18 @@ impl Join<'_> {
     /// Joins one word per edge of both halves.
     fn columns(&self, lower: Vec<u32>, higher: Vec<u32>) -> Result<Vec<u32>, Shortage> {
         let mut words = memory::zeroed::<u32>(lower.len() + higher.len())?;
-        let mut parts = Vec::with_capacity(self.parts.len());
-        let mut rest = words.as_mut_slice();
-        for rows in &self.parts {
-            let count = self.all[rows.end as usize] - self.all[rows.start as usize];
-            let (part, others) = rest.split_at_mut(count as usize);
-            parts.push((rows.clone(), part));
-            rest = others;
-        }
+        let count = |rows: &Range<u32>| {
+            (self.all[rows.end as usize] - self.all[rows.start as usize]) as usize
+        };
+        let parts = cut(&mut words, self.parts.iter().map(count));
+        let parts: Vec<_> = self.parts.iter().cloned().zip(parts).collect();
         parts.into_par_iter().for_each(|(rows, mut part)| {
             for row in rows {
                 let (low, high) = self.rows_of(row as usize);
-                let (first, rest) = part.split_at_mut(low.len());
-                first.copy_from_slice(&lower[low]);
-                let (second, rest) = rest.split_at_mut(high.len());
-                second.copy_from_slice(&higher[high]);
-                part = rest;
+                for half in [&lower[low], &higher[high]] {
+                    let place = part.split_off_mut(..half.len());
+                    place.unwrap_or_default().copy_from_slice(half);
+                }
             }
         });
         Ok(words)

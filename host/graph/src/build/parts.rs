@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::memory::{self, Shortage};
+use crate::memory::{self, Shortage, cut};
 
 /// Parts per thread, as threads differ in speed.
 const PARTS: usize = 8;
@@ -41,14 +41,8 @@ impl Cuts {
     }
 
     /// Splits an array with `width` items per edge.
-    pub(super) fn split<'a, T>(&self, mut items: &'a mut [T], width: usize) -> Vec<&'a mut [T]> {
-        let mut parts = Vec::with_capacity(self.0.len());
-        for range in self.ranges() {
-            let (part, rest) = items.split_at_mut(width * range.len());
-            parts.push(part);
-            items = rest;
-        }
-        parts
+    pub(super) fn split<'a, T>(&self, items: &'a mut [T], width: usize) -> Vec<&'a mut [T]> {
+        cut(items, self.ranges().map(|range| width * range.len())).collect()
     }
 
     /// Returns the row offsets of sorted edges that were cut here.
@@ -63,9 +57,9 @@ impl Cuts {
         for range in self.ranges() {
             // A part fills the words up to the first row of the next one.
             let next = edges.get(range.end).map_or(nodes, |edge| edge[0]);
-            let (own, others) = rest.split_at_mut((next - first) as usize);
-            parts.push((range, first, own));
-            (rest, first) = (others, next);
+            let own = rest.split_off_mut(..(next - first) as usize);
+            parts.push((range, first, own.unwrap_or_default()));
+            first = next;
         }
         parts.into_par_iter().for_each(|(range, first, ends)| {
             let mut at = range.start;

@@ -315,7 +315,8 @@ impl SwgFile {
         self.sections.targets.clone()
     }
 
-    /// Place of the weights, likewise.
+    /// Place of the weights in the file, in the layout of the [targets](Self::targets); `None` without
+    /// weights.
     #[must_use]
     pub fn weights(&self) -> Option<std::ops::Range<u64>> {
         self.sections.weights.clone()

@@ -33,9 +33,9 @@ pub(super) fn rows<I: Iterator<Item = u32>>(
     let mut targets = memory::zeroed::<u32>(edges)?;
     let (mut rest, mut start, mut parts) = (targets.as_mut_slice(), 0, Vec::new());
     for (ends, count) in offsets[1..].chunks_mut(BLOCK).zip(counts) {
-        let (part, others) = rest.split_at_mut(count as usize);
+        let part = rest.split_off_mut(..count as usize).unwrap_or_default();
         parts.push((start, ends, part));
-        (rest, start) = (others, start + count);
+        start += count;
     }
     let parts = parts.into_par_iter().enumerate();
     parts.for_each(|(block, (start, ends, part))| {

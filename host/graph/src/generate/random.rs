@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::scatter::{Chunks, Part, Plan, Pool, Writer};
 use super::{Direction, Draw, LANES};
 use crate::csr::Csr;
-use crate::memory::{self, Shortage};
+use crate::memory::{self, Shortage, cut};
 
 /// Least and most edges that a thread draws at a time.
 const STRETCH: (u64, u64) = (1 << 12, 1 << 20);
@@ -121,14 +121,8 @@ impl Half {
         let mut pool = Pool::new(plan, edges, lanes)?;
         let mut ends = memory::zeroed::<u32>(plan.first(plan.parts()) as usize)?;
         let mut parts = pool.sort(lanes, list);
-        let mut jobs = Vec::with_capacity(parts.len());
-        let mut rest = ends.as_mut_slice();
-        for (at, part) in parts.iter_mut().enumerate() {
-            let rows = plan.first(at + 1) - plan.first(at);
-            let (own, others) = rest.split_at_mut(rows as usize);
-            jobs.push((part, own));
-            rest = others;
-        }
+        let rows = (0..parts.len()).map(|at| (plan.first(at + 1) - plan.first(at)) as usize);
+        let jobs: Vec<_> = parts.iter_mut().zip(cut(&mut ends, rows)).collect();
         let jobs = jobs.into_par_iter();
         let counts = jobs.map_init(Vec::new, |scratch, (part, ends)| {
             let targets = place(part, scratch, ends)?;
@@ -179,18 +173,17 @@ fn gathered(
     let (mut rest, mut start) = (words.as_mut_slice(), 0);
     let (mut starts, mut jobs) = (Vec::new(), Vec::new());
     for (part, &count) in parts.iter().zip(counts) {
-        let (own, others) = rest.split_at_mut(count);
-        jobs.push((part, own));
+        jobs.push((part, rest.split_off_mut(..count).unwrap_or_default()));
         starts.push(start);
-        (rest, start) = (others, start + count);
+        start += count;
     }
     jobs.into_par_iter().for_each(|(part, mut own)| {
         memory::prepare(own);
         for &chunk in part {
             let from = chunks.get(chunk);
-            let (place, others) = own.split_at_mut(from.len().min(own.len()));
+            let place = own.split_off_mut(..from.len().min(own.len()));
+            let place = place.unwrap_or_default();
             place.copy_from_slice(&from[..place.len()]);
-            own = others;
         }
     });
     Ok((words, starts))
@@ -262,15 +255,14 @@ fn joined(plan: Plan, mut lower: Option<Half>, mut higher: Half) -> Result<Csr, 
             let low = lower.as_ref().map(|lower| lower.part(plan, part));
             let halves = [low.unwrap_or_default(), higher.part(plan, part)];
             let count: usize = halves.iter().map(|(_, targets)| targets.len()).sum();
-            let (other_ends, own_ends) = ends.split_at_mut(plan.first(part) as usize);
-            let (others, own) = rest.split_at_mut(rest.len() - count);
+            let start = rest.len() - count;
+            let own_ends = ends.split_off_mut(plan.first(part) as usize..);
             slots.push(Slot {
                 halves,
-                start: others.len() as u32,
-                ends: own_ends,
-                targets: own,
+                start: start as u32,
+                ends: own_ends.unwrap_or_default(),
+                targets: rest.split_off_mut(start..).unwrap_or_default(),
             });
-            (ends, rest) = (other_ends, others);
         }
         slots.into_par_iter().for_each(join);
         higher.free_from(first);

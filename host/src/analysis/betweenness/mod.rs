@@ -20,6 +20,7 @@ mod registers;
 
 use self::registers::Registers;
 use super::definition::padded;
+use super::lists::over;
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, End, Facts, Highlight, ParallelRule,
     Picture, Question, Reading, alone,
@@ -216,12 +217,16 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         source.scatter(registers.marks, node, Join::Or, 1);
     });
     let shares = shares(graph, question);
-    let condition = (registers.goes_on, question.max_iterations);
-    program.while_nonzero("each source", condition.0, condition.1, |body| {
-        turn(body, registers, count, shares);
-    });
+    program.while_nonzero(
+        "each source",
+        registers.goes_on,
+        question.max_iterations,
+        |body| {
+            registers.turn(body, count, shares);
+        },
+    );
     if shares == Shares::Normalized && graph.nodes() > 2 {
-        normalize(&mut program, registers, [graph.nodes(), count]);
+        registers.normalize(&mut program, [graph.nodes(), count]);
     }
     Ok(Built::of(
         program,
@@ -231,140 +236,111 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     ))
 }
 
-/// Adds what the paths from a source come to.
-fn turn(body: &mut ProgramBuilder, registers: Registers, count: u32, shares: Shares) {
-    let Registers {
-        turn,
-        goes_on,
-        length,
-        depth,
-        ..
-    } = registers;
-    begin(body, registers);
-    body.while_nonzero("forward", length, Question::UNLIMITED, |body| {
-        take_level(body, registers);
-        paths::count(body, registers);
-        discover(body, registers);
-    });
-    body.while_nonzero("backward", depth, Question::UNLIMITED, |body| {
-        step_back(body, registers);
-        take_level(body, registers);
-        paths::share(body, registers, shares);
-    });
-    body.each("next source", Over::Count(1), |one| {
-        let next = one.load(turn) + 1;
-        one.store(turn, next);
-        one.store(goes_on, next.below(count));
-    });
-}
-
-/// Divides by the pairs of ends that a node may be between; a single source has none, and no score.
-fn normalize(program: &mut ProgramBuilder, registers: Registers, [nodes, sources]: [u32; 2]) {
-    let others = f64::from(nodes) - 2.0;
-    let of_source = 1.0 / ((f64::from(sources) - 1.0) * others);
-    let of_other = 1.0 / (f64::from(sources) * others);
-    program.each("normalize", Over::Nodes, |node| {
-        let Registers { scores, marks, .. } = registers;
-        let (score, mark) = (node.load(scores), node.load(marks));
-        let own = if sources == 1 {
-            node.constant(f32::NAN)
-        } else {
-            score * of_source as f32
-        };
-        node.store(scores, mark.select(own, score * of_other as f32));
-    });
-}
-
-/// Only the source is found, and is the first level.
-fn begin(body: &mut ProgramBuilder, registers: Registers) {
-    let Registers {
-        sources,
-        turn,
-        levels,
-        order,
-        found,
-        length,
-        first,
-        depth,
-        ..
-    } = registers;
-    body.fill("none is found", levels, UNREACHED);
-    body.each("source", Over::Count(1), |one| {
-        let source = one.at(sources, one.load(turn));
-        one.scatter(levels, source, Join::Min, 0);
-        set(one, (order, 0), source);
-        one.store(found, 1);
-        one.store(length, 1);
-        one.store(first, 0);
-        one.store(depth, 0);
-    });
-}
-
 /// Stores a value of any number, for a wave of one item.
 fn set<'c>(one: Item<'c>, (to, index): (RegisterId, impl Operand<'c> + Copy), value: Value<'c>) {
     one.scatter(to, index, Join::Min, 0);
     one.scatter(to, index, Join::Max, value);
 }
 
-/// Copies the present level from the order.
-fn take_level(body: &mut ProgramBuilder, registers: Registers) {
-    let (list, count) = (registers.numbers, registers.length);
-    body.each("take the level", Over::List { list, count }, |place| {
-        let first = place.at(registers.first, 0);
-        let node = place.at(registers.order, first + place.index());
-        place.store(registers.level, node);
-    });
-}
-
-/// Finds the next level.
-fn discover(body: &mut ProgramBuilder, registers: Registers) {
-    let Registers {
-        levels,
-        order,
-        found,
-        begins,
-        level,
-        length,
-        first,
-        depth,
-        ..
-    } = registers;
-    let (list, count) = (level, length);
-    body.each("discover", Over::List { list, count }, |node| {
-        let next = node.at(depth, 0) + 1;
-        node.each_edge(Edges::Out, |edge| {
-            let neighbour = edge.neighbour();
-            edge.only(edge.latest(levels, neighbour).equals(UNREACHED));
-            let before = edge.scatter(levels, neighbour, Join::Min, next);
-            edge.append((order, found), neighbour, before.equals(UNREACHED));
+impl Registers {
+    /// Adds what the paths from a source come to.
+    fn turn(self, body: &mut ProgramBuilder, count: u32, shares: Shares) {
+        self.begin(body);
+        body.while_nonzero("forward", self.length, Question::UNLIMITED, |body| {
+            self.take_level(body);
+            self.count_paths(body);
+            self.discover(body);
         });
-    });
-    body.each("next level", Over::Count(1), |one| {
-        let (own, begin) = (one.load(depth), one.load(first));
-        let end = begin + one.load(length);
-        set(one, (begins, own), begin);
-        one.store(first, end);
-        one.store(length, one.at(found, 0) - end);
-        one.store(depth, own + 1);
-    });
-}
+        body.while_nonzero("backward", self.depth, Question::UNLIMITED, |body| {
+            self.step_back(body);
+            self.take_level(body);
+            self.share_paths(body, shares);
+        });
+        body.each("next source", Over::Count(1), |one| {
+            let next = one.load(self.turn) + 1;
+            one.store(self.turn, next);
+            one.store(self.goes_on, next.below(count));
+        });
+    }
 
-/// Moves to the previous level.
-fn step_back(body: &mut ProgramBuilder, registers: Registers) {
-    let Registers {
-        begins,
-        length,
-        first,
-        depth,
-        ..
-    } = registers;
-    body.each("step back", Over::Count(1), |one| {
-        let own = one.load(depth) - 1;
-        let begin = one.at(begins, own);
-        one.store(length, one.load(first) - begin);
-        one.store(first, begin);
-        one.store(depth, own);
-    });
+    /// Divides by the pairs of ends that a node may be between; a single source has none, and no score.
+    fn normalize(self, program: &mut ProgramBuilder, [nodes, sources]: [u32; 2]) {
+        let others = f64::from(nodes) - 2.0;
+        let of_source = 1.0 / ((f64::from(sources) - 1.0) * others);
+        let of_other = 1.0 / (f64::from(sources) * others);
+        program.each("normalize", Over::Nodes, |node| {
+            let (score, mark) = (node.load(self.scores), node.load(self.marks));
+            let own = if sources == 1 {
+                node.constant(f32::NAN)
+            } else {
+                score * of_source as f32
+            };
+            node.store(self.scores, mark.select(own, score * of_other as f32));
+        });
+    }
+
+    /// Only the source is found, and is the first level.
+    fn begin(self, body: &mut ProgramBuilder) {
+        body.fill("none is found", self.levels, UNREACHED);
+        body.each("source", Over::Count(1), |one| {
+            let source = one.at(self.sources, one.load(self.turn));
+            one.scatter(self.levels, source, Join::Min, 0);
+            set(one, (self.order, 0), source);
+            one.store(self.found, 1);
+            one.store(self.length, 1);
+            one.store(self.first, 0);
+            one.store(self.depth, 0);
+        });
+    }
+
+    /// Copies the present level from the order.
+    fn take_level(self, body: &mut ProgramBuilder) {
+        body.each(
+            "take the level",
+            over((self.numbers, self.length)),
+            |place| {
+                let first = place.at(self.first, 0);
+                let node = place.at(self.order, first + place.index());
+                place.store(self.level, node);
+            },
+        );
+    }
+
+    /// Finds the next level.
+    fn discover(self, body: &mut ProgramBuilder) {
+        body.each("discover", over((self.level, self.length)), |node| {
+            let next = node.at(self.depth, 0) + 1;
+            node.each_edge(Edges::Out, |edge| {
+                let neighbour = edge.neighbour();
+                edge.only(edge.latest(self.levels, neighbour).equals(UNREACHED));
+                let before = edge.scatter(self.levels, neighbour, Join::Min, next);
+                edge.append(
+                    (self.order, self.found),
+                    neighbour,
+                    before.equals(UNREACHED),
+                );
+            });
+        });
+        body.each("next level", Over::Count(1), |one| {
+            let (own, begin) = (one.load(self.depth), one.load(self.first));
+            let end = begin + one.load(self.length);
+            set(one, (self.begins, own), begin);
+            one.store(self.first, end);
+            one.store(self.length, one.at(self.found, 0) - end);
+            one.store(self.depth, own + 1);
+        });
+    }
+
+    /// Moves to the previous level.
+    fn step_back(self, body: &mut ProgramBuilder) {
+        body.each("step back", Over::Count(1), |one| {
+            let own = one.load(self.depth) - 1;
+            let begin = one.at(self.begins, own);
+            one.store(self.length, one.load(self.first) - begin);
+            one.store(self.first, begin);
+            one.store(self.depth, own);
+        });
+    }
 }
 
 #[cfg(test)]
@@ -378,21 +354,13 @@ mod tests {
         let edges = [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)];
         let graph = Graph::from_edges(5, &edges, false).unwrap();
         let question = Question::new(vec![0]);
-        let judge = |scores: [f32; 5], iterations: u32, converged: bool| {
+        let judge = |scores: [f32; 5], iterations, converged| {
             let end = End {
                 iterations,
                 converged,
             };
-            let case = Case {
-                graph: &graph,
-                question: &question,
-                end,
-            };
-            let values = &Column::F32(scores.to_vec());
-            let parents = None;
-            AnalysisKind::Betweenness
-                .definition()
-                .check(&case, AnalysisOutput { values, parents })
+            let scores = Column::F32(scores.to_vec());
+            AnalysisKind::Betweenness.accepts(&graph, &question, end, scores)
         };
         let right = [0.0, 1.0, 1.0, 1.0, 0.0];
         assert!(judge(right, 1, true));

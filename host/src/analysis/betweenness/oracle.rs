@@ -1,9 +1,10 @@
 //! Brandes' algorithm in double precision, with a queue.
 
+use crate::analysis::bfs;
 use crate::analysis::closeness::oracle::distances;
 use crate::graph::{Graph, WeightKind};
+use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::Shares;
-use std::collections::VecDeque;
 
 /// A number of paths, `mantissa * 2^exponent`, since doubles end at 2^1024.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -140,17 +141,10 @@ fn shares(graph: &Graph, source: u32, weighted: bool, ends: &[f64]) -> Vec<f64> 
 
 /// Levels of a search from a node; infinite for unreached nodes.
 fn levels(graph: &Graph, source: u32) -> Vec<f64> {
-    let mut levels = vec![f64::INFINITY; graph.nodes() as usize];
-    levels[source as usize] = 0.0;
-    let mut queue = VecDeque::from([source]);
-    while let Some(node) = queue.pop_front() {
-        let next = levels[node as usize] + 1.0;
-        for other in graph.neighbours(node) {
-            if levels[*other as usize].is_infinite() {
-                levels[*other as usize] = next;
-                queue.push_back(*other);
-            }
-        }
-    }
-    levels
+    let levels = bfs::oracle::levels(graph, &[source], UNREACHED - 1);
+    let level = |level| match level {
+        UNREACHED => f64::INFINITY,
+        level => f64::from(level),
+    };
+    levels.into_iter().map(level).collect()
 }

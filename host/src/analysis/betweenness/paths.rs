@@ -4,7 +4,8 @@
 //! high one. So the larger pair is the larger number.
 
 use super::registers::Registers;
-use crate::program::{Edge, Edges, Join, Over, ProgramBuilder, Value};
+use crate::analysis::lists::over;
+use crate::program::{Edge, Edges, Join, ProgramBuilder, Value};
 use seawall_core::abi::sequential::Shares;
 
 /// Bits of a mantissa after its first one.
@@ -16,34 +17,6 @@ const ONE: u32 = 64;
 /// Units of a share in 1, as a power of two.
 const UNITS: u32 = 31;
 
-pub(super) fn count(body: &mut ProgramBuilder, registers: Registers) {
-    let Registers {
-        levels,
-        paths,
-        level,
-        length,
-        ..
-    } = registers;
-    let (list, count) = (level, length);
-    body.each("count paths", Over::List { list, count }, |node| {
-        let own = node.load(levels);
-        let before = |edge: Edge<'_>| edge.only(edge.there(levels).below(own));
-        let most = node.gather(Edges::In, Join::Max, |edge| {
-            before(edge);
-            edge.latest(paths, edge.neighbour())
-        });
-        let top = most.high();
-        let sum = node.gather(Edges::In, Join::Sum, |edge| {
-            before(edge);
-            let theirs = edge.latest(paths, edge.neighbour());
-            (theirs.to_u32().to_u64() << GUARD) >> (top - theirs.high())
-        });
-        let source = node.constant(u64::from(ONE) << 32 | 1 << FRACTION);
-        let counted = normal(sum, top);
-        node.store(paths, own.is_zero().select(source, counted));
-    });
-}
-
 /// The pair of `sum` units of a number with exponent `top`.
 fn normal<'c>(sum: Value<'c>, top: Value<'c>) -> Value<'c> {
     let bits = sum.to_f32().bits();
@@ -53,40 +26,52 @@ fn normal<'c>(sum: Value<'c>, top: Value<'c>) -> Value<'c> {
     mantissa.below_high(top + (bits >> FRACTION) - SINGLE)
 }
 
-/// Adds up the shares of paths through the nodes of the present level, for the source.
-pub(super) fn share(body: &mut ProgramBuilder, registers: Registers, how: Shares) {
-    let Registers {
-        levels,
-        paths,
-        shares,
-        scores,
-        level,
-        length,
-        ..
-    } = registers;
-    let (list, count) = (level, length);
-    body.each("share paths", Over::List { list, count }, |node| {
-        let (next, mine) = (node.load(levels) + 1, node.load(paths));
-        let units = 2.0_f32.powi(UNITS as i32);
-        let (mantissa, exponent) = (mine.to_u32().to_f32() * units, mine.high());
-        let sum = node.gather(Edges::Out, Join::Sum, |edge| {
-            edge.only(edge.there(levels).equals(next));
-            let less = edge.there(paths).high() - exponent;
-            let ratio = mantissa / edge.there(paths).to_u32().to_f32();
-            let through = ratio * edge.latest(shares, edge.neighbour());
-            through.to_u64() >> less
+impl Registers {
+    pub(super) fn count_paths(self, body: &mut ProgramBuilder) {
+        body.each("count paths", over((self.level, self.length)), |node| {
+            let own = node.load(self.levels);
+            let before = |edge: Edge<'_>| edge.only(edge.there(self.levels).below(own));
+            let most = node.gather(Edges::In, Join::Max, |edge| {
+                before(edge);
+                edge.latest(self.paths, edge.neighbour())
+            });
+            let top = most.high();
+            let sum = node.gather(Edges::In, Join::Sum, |edge| {
+                before(edge);
+                let theirs = edge.latest(self.paths, edge.neighbour());
+                (theirs.to_u32().to_u64() << GUARD) >> (top - theirs.high())
+            });
+            let source = node.constant(u64::from(ONE) << 32 | 1 << FRACTION);
+            let counted = normal(sum, top);
+            node.store(self.paths, own.is_zero().select(source, counted));
         });
-        let share = sum.to_f32() * 0.5_f32.powi(UNITS as i32);
-        // A path between two sources counts half at each, since both ends find it.
-        let end = if how == Shares::Halved {
-            node.load(registers.marks).select(0.5_f32, 1.0_f32)
-        } else {
-            node.constant(1.0_f32)
-        };
-        node.store(shares, share + end);
-        // A path does not lead through its end.
-        let is_source = node.load(levels).is_zero();
-        let counted = is_source.select(0.0_f32, share);
-        node.store(scores, node.load(scores) + counted);
-    });
+    }
+
+    /// Adds up the shares of paths through the nodes of the present level, for the source.
+    pub(super) fn share_paths(self, body: &mut ProgramBuilder, how: Shares) {
+        body.each("share paths", over((self.level, self.length)), |node| {
+            let (next, mine) = (node.load(self.levels) + 1, node.load(self.paths));
+            let units = 2.0_f32.powi(UNITS as i32);
+            let (mantissa, exponent) = (mine.to_u32().to_f32() * units, mine.high());
+            let sum = node.gather(Edges::Out, Join::Sum, |edge| {
+                edge.only(edge.there(self.levels).equals(next));
+                let less = edge.there(self.paths).high() - exponent;
+                let ratio = mantissa / edge.there(self.paths).to_u32().to_f32();
+                let through = ratio * edge.latest(self.shares, edge.neighbour());
+                through.to_u64() >> less
+            });
+            let share = sum.to_f32() * 0.5_f32.powi(UNITS as i32);
+            // A path between two sources counts half at each, since both ends find it.
+            let end = if how == Shares::Halved {
+                node.load(self.marks).select(0.5_f32, 1.0_f32)
+            } else {
+                node.constant(1.0_f32)
+            };
+            node.store(self.shares, share + end);
+            // A path does not lead through its end.
+            let is_source = node.load(self.levels).is_zero();
+            let counted = is_source.select(0.0_f32, share);
+            node.store(self.scores, node.load(self.scores) + counted);
+        });
+    }
 }

@@ -8,7 +8,18 @@ use std::collections::VecDeque;
 /// unreached. Sources that are not nodes do not count. O(nodes + edges).
 #[must_use]
 pub fn levels(graph: &Graph, sources: &[u32], max_levels: u32) -> Vec<u32> {
-    let mut levels = vec![UNREACHED; graph.nodes() as usize];
+    let row = |node| graph.neighbours(node);
+    levels_along(graph.nodes(), row, sources, max_levels)
+}
+
+/// As [`levels`], along the edges to the nodes in the `row` of each of `nodes` nodes.
+pub(in crate::analysis) fn levels_along<'r>(
+    nodes: u32,
+    row: impl Fn(u32) -> &'r [u32],
+    sources: &[u32],
+    max_levels: u32,
+) -> Vec<u32> {
+    let mut levels = vec![UNREACHED; nodes as usize];
     let mut queue = VecDeque::new();
     for source in sources {
         if let Some(level @ &mut UNREACHED) = levels.get_mut(*source as usize) {
@@ -21,7 +32,7 @@ pub fn levels(graph: &Graph, sources: &[u32], max_levels: u32) -> Vec<u32> {
         if level > max_levels {
             break;
         }
-        for target in graph.neighbours(node) {
+        for target in row(node) {
             if levels[*target as usize] == UNREACHED {
                 levels[*target as usize] = level;
                 queue.push_back(*target);

@@ -1,7 +1,8 @@
 //! Closeness by one reverse search per source.
 
+use crate::analysis::bfs::oracle::levels_along;
 use crate::graph::{Graph, WeightKind};
-use std::collections::VecDeque;
+use seawall_core::abi::UNREACHED;
 
 /// Closeness of every node of `sources` by the nodes within `max_levels` edges; infinite for other
 /// nodes. O(sources * (nodes + edges)).
@@ -86,27 +87,14 @@ pub(in crate::analysis) fn distances(graph: &Graph, source: u32, inward: bool) -
 }
 
 fn of_node(before: &[Vec<u32>], node: u32, max_levels: u32) -> f32 {
-    let mut distances = vec![None; before.len()];
-    distances[node as usize] = Some(0_u32);
-    let mut queue = VecDeque::from([node]);
-    let (mut others, mut sum) = (0_u64, 0_u64);
-    while let Some(node) = queue.pop_front() {
-        let distance = distances[node as usize].unwrap_or(0) + 1;
-        if distance > max_levels {
-            break;
-        }
-        for from in &before[node as usize] {
-            if distances[*from as usize].is_none() {
-                distances[*from as usize] = Some(distance);
-                queue.push_back(*from);
-                others += 1;
-                sum += u64::from(distance);
-            }
-        }
+    let (nodes, row) = (before.len() as u32, |node| &*before[node as usize]);
+    let levels = levels_along(nodes, row, &[node], max_levels);
+    let known = levels.into_iter().filter(|level| *level != UNREACHED);
+    let (others, sum) = known.fold((-1.0, 0_u64), |(others, sum), level| {
+        (others + 1.0, sum + u64::from(level))
+    });
+    match sum {
+        0 => 0.0,
+        _ => (others * others / (sum as f64 * f64::from(nodes - 1))) as f32,
     }
-    if sum == 0 {
-        return 0.0;
-    }
-    let others = others as f64;
-    (others * others / (sum as f64 * (before.len() - 1) as f64)) as f32
 }

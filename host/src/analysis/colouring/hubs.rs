@@ -18,7 +18,7 @@
 //! which a round has a few, are distributed by entries instead: a single block would delay all
 //! others.
 
-use super::super::lists::{List, of_turn, short_list};
+use super::super::lists::{List, of_turn, over, short_list};
 use super::Registers;
 use crate::graph::Graph;
 use crate::program::{
@@ -353,8 +353,4 @@ impl Hubs {
         entry.only(at.is_zero());
         entry.scatter(self.least, number, Join::Max, HAS_COLOUR);
     }
-}
-
-fn over((list, count): List) -> Over {
-    Over::List { list, count }
 }

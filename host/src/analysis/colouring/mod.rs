@@ -21,7 +21,7 @@ mod oracle;
 mod short;
 
 use super::alone::{self, Sought};
-use super::lists::{List, list, of_turn};
+use super::lists::{List, list, of_turn, over};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, Picture,
     Question, Reading, Values,
@@ -35,7 +35,7 @@ use crate::program::{
 use crate::units::counted;
 use hubs::Hubs;
 use seawall_core::abi::UNREACHED;
-use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
+use seawall_core::abi::sequential::Algorithm;
 
 pub(super) struct Colouring;
 
@@ -78,11 +78,7 @@ const NOTIFIED: u32 = u32::BITS;
 impl Analysis for Colouring {
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if alone::suits_few(question) {
-            let sought = Sought {
-                record: SequentialRecord::new(Algorithm::Colours),
-                none: UNREACHED,
-                reading: Reading::Words,
-            };
+            let sought = Sought::words(Algorithm::Colours, UNREACHED);
             let (is_short, order) = (short::fits(graph), Order::of(graph));
             return alone::build_greedy(graph, question, sought, |node| match is_short {
                 true => short::priority(node.index()),
@@ -134,6 +130,96 @@ struct Registers {
     counts_on: bool,
 }
 
+impl Registers {
+    /// Counts the predecessors of each node; nodes without any are ready.
+    fn begin(self, program: &mut ProgramBuilder, order: Order, hubs: Option<Hubs>, ready: List) {
+        program.each("draw priorities", Over::Nodes, |node| {
+            node.store(self.priorities, order.priority(node));
+            node.store(self.colours, UNREACHED);
+            node.store(self.used, 0);
+            node.store(self.bases, 0);
+            if let Some(hubs) = hubs {
+                node.append(hubs.list, node.index(), hubs::is_hub(node));
+            }
+        });
+        program.each("count who comes before", Over::Nodes, |node| {
+            let own = node.load(self.priorities);
+            // Priorities above this node's; for nodes other than hubs, also below the least hub's.
+            let Some(is_hub) = hubs.map(|_| hubs::is_hub(node)) else {
+                let before = node.gather(Edges::Out, Join::Sum, |edge| {
+                    edge.there(self.priorities).above(own)
+                });
+                node.store(self.waits, before);
+                node.append(ready, node.index(), before.is_zero());
+                return;
+            };
+            let first = own + 1;
+            let count = is_hub.select(u64::MAX, hubs::LEAST_PRIORITY) - first;
+            let before = node.gather(Edges::Out, Join::Sum, |edge| {
+                (edge.there(self.priorities) - first).below(count)
+            });
+            node.store(self.waits, before);
+            node.append(ready, node.index(), before.is_zero() & is_hub.is_zero());
+        });
+    }
+
+    /// Colours the nodes that are ready, and finds the next ready ones. Each edge is visited once from
+    /// its first end. Lists the nodes that need colours beyond those that they were notified of.
+    fn round(self, body: &mut ProgramBuilder, [ready, next, full]: [List; 3]) {
+        body.each("round", over(ready), |node| {
+            node.changed(1);
+            let taken = node.latest(self.used, node.index());
+            let colour = (taken ^ u32::MAX).low_zeros();
+            let is_full = colour.equals(NOTIFIED);
+            node.append(full, node.index(), is_full);
+            node.only(is_full.is_zero());
+            self.settle(node, colour, next);
+        });
+    }
+
+    /// Checks the colours of all neighbours of the nodes in `full`, one window of colours at a time.
+    fn look(self, body: &mut ProgramBuilder, [full, next, full_next]: [List; 3]) {
+        body.each("search beyond", over(full), |node| {
+            node.changed(1);
+            let base = node.load(self.bases).max(NOTIFIED);
+            let taken = node.gather(Edges::Out, Join::Or, |edge| {
+                let colour = edge.latest(self.colours, edge.neighbour());
+                // No bit for colours below or above the window, or for none.
+                edge.constant(1_u64) << (colour - base)
+            });
+            let free = (taken ^ u64::MAX).low_zeros();
+            let is_full = free.equals(WINDOW);
+            node.store(self.bases, base + WINDOW);
+            node.append(full_next, node.index(), is_full);
+            node.only(is_full.is_zero());
+            self.settle(node, base + free, next);
+        });
+    }
+
+    /// Gives a node its colour, notifies the neighbours without one, and lists those that then wait for
+    /// none.
+    fn settle<'c>(self, node: Item<'c>, colour: Value<'c>, next: List) {
+        node.store(self.colours, colour);
+        let bit = node.constant(1_u32) << colour;
+        node.each_edge(Edges::Out, |edge| {
+            let neighbour = edge.neighbour();
+            let count = || edge.scatter(self.waits, neighbour, Join::Sum, u32::MAX);
+            let notify = || edge.scatter(self.used, neighbour, Join::Or, bit);
+            let before = if self.counts_on {
+                let before = count();
+                edge.only((before - 1).below(MOST_WAITS));
+                notify();
+                before
+            } else {
+                edge.only(edge.latest(self.colours, neighbour).equals(UNREACHED));
+                notify();
+                count()
+            };
+            edge.append(next, neighbour, before.equals(1));
+        });
+    }
+}
+
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     if short::fits(graph) {
         return short::build(graph, question);
@@ -161,7 +247,7 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         Order::Pairs if alone::are_many(question) => Hubs::of(&mut program, graph)?,
         _ => None,
     };
-    begin(&mut program, registers, order, hubs, lists[0]);
+    registers.begin(&mut program, order, hubs, lists[0]);
     if let Some(hubs) = hubs {
         hubs.colour(&mut program, registers, question.max_iterations);
     }
@@ -176,9 +262,9 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
             if turn % rounds == 0 {
                 body.fill("none is full", full_next.1, 0);
             }
-            round(body, registers, [now, next, full]);
+            registers.round(body, [now, next, full]);
             if (turn + 1) % rounds == 0 {
-                look(body, registers, [full, next, full_next]);
+                registers.look(body, [full, next, full_next]);
             }
         }
     });
@@ -188,118 +274,6 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         registers.colours,
         Reading::Words,
     ))
-}
-
-/// Counts the predecessors of each node; nodes without any are ready.
-fn begin(
-    program: &mut ProgramBuilder,
-    registers: Registers,
-    order: Order,
-    hubs: Option<Hubs>,
-    ready: List,
-) {
-    let Registers {
-        priorities,
-        colours,
-        used,
-        bases,
-        waits,
-        ..
-    } = registers;
-    program.each("draw priorities", Over::Nodes, |node| {
-        node.store(priorities, order.priority(node));
-        node.store(colours, UNREACHED);
-        node.store(used, 0);
-        node.store(bases, 0);
-        if let Some(hubs) = hubs {
-            node.append(hubs.list, node.index(), hubs::is_hub(node));
-        }
-    });
-    program.each("count who comes before", Over::Nodes, |node| {
-        let own = node.load(priorities);
-        // Priorities above this node's; for nodes other than hubs, also below the least hub's.
-        let Some(is_hub) = hubs.map(|_| hubs::is_hub(node)) else {
-            let before = node.gather(Edges::Out, Join::Sum, |edge| {
-                edge.there(priorities).above(own)
-            });
-            node.store(waits, before);
-            node.append(ready, node.index(), before.is_zero());
-            return;
-        };
-        let first = own + 1;
-        let count = is_hub.select(u64::MAX, hubs::LEAST_PRIORITY) - first;
-        let before = node.gather(Edges::Out, Join::Sum, |edge| {
-            (edge.there(priorities) - first).below(count)
-        });
-        node.store(waits, before);
-        node.append(ready, node.index(), before.is_zero() & is_hub.is_zero());
-    });
-}
-
-/// Colours the nodes that are ready, and finds the next ready ones. Each edge is visited once from
-/// its first end. Lists the nodes that need colours beyond those that they were notified of.
-fn round(body: &mut ProgramBuilder, registers: Registers, [ready, next, full]: [List; 3]) {
-    let (list, count) = ready;
-    body.each("round", Over::List { list, count }, |node| {
-        node.changed(1);
-        let taken = node.latest(registers.used, node.index());
-        let colour = (taken ^ u32::MAX).low_zeros();
-        let is_full = colour.equals(NOTIFIED);
-        node.append(full, node.index(), is_full);
-        node.only(is_full.is_zero());
-        settle(node, registers, (colour, next));
-    });
-}
-
-/// Checks the colours of all neighbours of the nodes in `full`, one window of colours at a time.
-fn look(body: &mut ProgramBuilder, registers: Registers, [full, next, full_next]: [List; 3]) {
-    let Registers { colours, bases, .. } = registers;
-    let (list, count) = full;
-    body.each("search beyond", Over::List { list, count }, |node| {
-        node.changed(1);
-        let base = node.load(bases).max(NOTIFIED);
-        let taken = node.gather(Edges::Out, Join::Or, |edge| {
-            let colour = edge.latest(colours, edge.neighbour());
-            // No bit for colours below or above the window, or for none.
-            edge.constant(1_u64) << (colour - base)
-        });
-        let free = (taken ^ u64::MAX).low_zeros();
-        let is_full = free.equals(WINDOW);
-        node.store(bases, base + WINDOW);
-        node.append(full_next, node.index(), is_full);
-        node.only(is_full.is_zero());
-        settle(node, registers, (base + free, next));
-    });
-}
-
-/// Gives a node its colour, notifies the neighbours without one, and lists those that then wait for
-/// none.
-fn settle<'c>(node: Item<'c>, registers: Registers, (colour, next): (Value<'c>, List)) {
-    let Registers {
-        colours,
-        used,
-        waits,
-        counts_on,
-        ..
-    } = registers;
-    node.store(colours, colour);
-    let bit = node.constant(1_u32) << colour;
-    node.each_edge(Edges::Out, |edge| {
-        let neighbour = edge.neighbour();
-        let count = || edge.scatter(waits, neighbour, Join::Sum, u32::MAX);
-        let notify = || edge.scatter(used, neighbour, Join::Or, bit);
-        let before = if counts_on {
-            let before = count();
-            edge.only((before - 1).below(MOST_WAITS));
-            notify();
-            before
-        } else {
-            edge.only(edge.latest(colours, neighbour).equals(UNREACHED));
-            notify();
-            count()
-        };
-        edge.append(next, neighbour, before.equals(1));
-    });
 }
 
 /// An odd number near the golden ratio of all words: multiples of it are different and evenly
@@ -372,20 +346,13 @@ mod tests {
     fn colourings_that_are_none_are_refused() {
         let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)], true).unwrap();
         let question = Question::new(Vec::new());
-        let judge = |colours: [u32; 4], converged: bool| {
+        let judge = |colours: [u32; 4], converged| {
             let end = End {
                 iterations: 3,
                 converged,
             };
-            let case = Case {
-                graph: &graph,
-                question: &question,
-                end,
-            };
-            let values = &Column::U32(colours.to_vec());
-            let parents = None;
-            let space = AnalysisKind::Colouring.definition();
-            space.check(&case, AnalysisOutput { values, parents })
+            let colours = Column::U32(colours.to_vec());
+            AnalysisKind::Colouring.accepts(&graph, &question, end, colours)
         };
         assert!(judge([0, 1, 0, 1], true) && judge([0, 1, 2, 0], true));
         assert!(!judge([0, 1, 1, 0], true), "neighbours");

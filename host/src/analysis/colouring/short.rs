@@ -5,7 +5,7 @@
 //! one addition, whether that one comes before it or not: words of coloured nodes are not read
 //! again.
 
-use super::super::lists::{list, of_turn};
+use super::super::lists::{list, of_turn, over};
 use super::super::{Built, Question, Reading};
 use super::SPREAD;
 use crate::graph::Graph;
@@ -53,9 +53,9 @@ pub(super) fn build(graph: &Graph, question: &Question) -> Result<Built, Program
     });
     program.fixpoint("colour", question.max_iterations, |body| {
         for turn in 0..3 {
-            let [(list, count), next, later] = of_turn(lists, turn);
+            let [now, next, later] = of_turn(lists, turn);
             body.fill("none", later.1, 0);
-            body.each("round", Over::List { list, count }, |node| {
+            body.each("round", over(now), |node| {
                 node.changed(1);
                 let counted = node.latest(counts, node.index());
                 // The top bit of an empty count: four times the colour plus three.

@@ -19,7 +19,7 @@ use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{ProgramBuilder, ProgramError};
 use crate::units::{Count, counted};
-use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
+use seawall_core::abi::sequential::Algorithm;
 
 pub(super) struct Kcore;
 
@@ -60,12 +60,7 @@ impl Analysis for Kcore {
             visits > VISITS_MOST * u64::from(threads) * size
         };
         if alone::suits(question) && question.threads.is_some_and(has_many_levels) {
-            let sought = Sought {
-                record: SequentialRecord::new(Algorithm::Cores),
-                none: 0,
-                reading: Reading::Words,
-            };
-            return alone::build(graph, question, sought);
+            return alone::build(graph, question, Sought::words(Algorithm::Cores, 0));
         }
         build(graph, question)
     }

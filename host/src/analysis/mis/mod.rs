@@ -19,7 +19,7 @@
 mod oracle;
 
 use super::alone::{self, Sought};
-use super::lists::{List, list, of_turn};
+use super::lists::{List, list, of_turn, over};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, Picture,
     Question, Reading, Values,
@@ -31,7 +31,7 @@ use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use crate::units::counted;
-use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
+use seawall_core::abi::sequential::Algorithm;
 
 pub(super) struct Mis;
 
@@ -65,11 +65,7 @@ const IN: u32 = u32::MAX;
 impl Analysis for Mis {
     fn build(&self, graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         if alone::suits_few(question) {
-            let sought = Sought {
-                record: SequentialRecord::new(Algorithm::IndependentSet),
-                none: 0,
-                reading: Reading::Words,
-            };
+            let sought = Sought::words(Algorithm::IndependentSet, 0);
             let shape = Shape::of(graph);
             return alone::build_greedy(graph, question, sought, |node| priority(node, shape));
         }
@@ -132,9 +128,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     program.fixpoint("decide", question.max_iterations, |body| {
         for turn in 0..3 {
             let [now, next, later] = of_turn(lists, turn);
-            let (list, count) = now;
             body.fill("none", later.1, 0);
-            body.each("round", Over::List { list, count }, |node| {
+            body.each("round", over(now), |node| {
                 node.changed(1);
                 decide(node, [states, members], next);
             });
@@ -292,21 +287,13 @@ mod tests {
     fn sets_that_are_none_are_refused() {
         let graph = Graph::from_edges(4, &[(0, 1), (1, 2), (2, 3)], true).unwrap();
         let question = Question::new(Vec::new());
-        let judge = |flags: [u32; 4], converged: bool| {
-            let iterations = 3;
-            let case = Case {
-                graph: &graph,
-                question: &question,
-                end: End {
-                    iterations,
-                    converged,
-                },
+        let judge = |flags: [u32; 4], converged| {
+            let end = End {
+                iterations: 3,
+                converged,
             };
-            let values = &Column::U32(flags.to_vec());
-            let parents = None;
-            AnalysisKind::Mis
-                .definition()
-                .check(&case, AnalysisOutput { values, parents })
+            let flags = Column::U32(flags.to_vec());
+            AnalysisKind::Mis.accepts(&graph, &question, end, flags)
         };
         assert!(judge([1, 0, 0, 1], true) && judge([0, 1, 0, 1], true));
         assert!(!judge([1, 1, 0, 1], true), "neighbours");

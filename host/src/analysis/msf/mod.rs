@@ -18,6 +18,7 @@
 mod oracle;
 
 use super::alone::{self, Sought};
+use super::lists::{List, over};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, LoopRule, ParallelRule,
     Picture, Question, Reading, Values,
@@ -142,12 +143,99 @@ struct Registers {
     /// The edge by which a root has joined another.
     edges: RegisterId,
     /// The list of roots that joined another root in this turn, and its length.
-    joined: (RegisterId, RegisterId),
+    joined: List,
     /// Whether several devices share the program: they count these roots and keep no list.
     is_shared: bool,
     weights: WeightKind,
     /// Whether heavy edges come first.
     maximum: bool,
+}
+
+impl Registers {
+    /// Finds the lightest edge that leaves each tree.
+    fn pick(self, body: &mut ProgramBuilder) {
+        body.each("search again", Over::Nodes, |node| {
+            let known = node.load(self.leaving);
+            node.only(known.differs(NONE));
+            let own = node.load(self.roots);
+            node.only(node.at(self.roots, known.to_u32()).equals(own));
+            // At one node, the order of equal edges by their ends is the order by the other end.
+            let least = node.gather(Edges::Out, Join::Min, |edge| {
+                let other = edge.neighbour();
+                edge.only(edge.at(self.roots, other).differs(own));
+                other.below_high(weight(edge, self))
+            });
+            node.store(self.leaving, least);
+        });
+        body.each("lightest", Over::Nodes, |node| {
+            let known = node.load(self.leaving);
+            node.only(known.differs(NONE));
+            let (own, weight) = (node.load(self.roots), known.high());
+            // Many nodes share a root, and a load is cheaper than an atomic change.
+            node.only(node.latest(self.lightest, own).above(weight));
+            node.scatter(self.lightest, own, Join::Min, weight);
+        });
+        body.each("pick", Over::Nodes, |node| {
+            let known = node.load(self.leaving);
+            node.only(known.differs(NONE));
+            let own = node.load(self.roots);
+            node.only(node.at(self.lightest, own).equals(known.high()));
+            let (number, other) = (node.index(), known.to_u32());
+            let pick = number.max(other).below_high(number.min(other));
+            node.scatter(self.picks, own, Join::Min, pick);
+        });
+    }
+
+    /// Joins each tree to the one that its lightest edge leads to.
+    fn turn(self, body: &mut ProgramBuilder) {
+        let (_, joined) = self.joined;
+        self.pick(body);
+        body.each("join", Over::Nodes, |node| {
+            let pick = node.load(self.picks);
+            let own = node.index();
+            let (one, other) = (pick.to_u32(), pick.high());
+            let is_picked = pick.differs(NONE);
+            // A missing edge has no ends.
+            let (one, other) = (is_picked.select(one, own), is_picked.select(other, own));
+            let (one, other) = (node.at(self.roots, one), node.at(self.roots, other));
+            let to = one.equals(own).select(other, one);
+            node.store(self.joins, is_picked.select(to, own));
+        });
+        body.fill("count anew", joined, 0);
+        body.each("part circles", Over::Nodes, |node| {
+            let (own, to) = (node.index(), node.load(self.joins));
+            let is_circle = node.at(self.joins, to).equals(own) & own.below(to);
+            let stays = is_circle | to.equals(own);
+            node.store(self.leads, stays.select(own, to));
+            node.only(stays.is_zero());
+            node.store(self.edges, node.load(self.picks));
+            match self.is_shared {
+                true => node.fold(joined, Join::Sum, 1),
+                false => node.append(self.joined, own, 1),
+            }
+        });
+        body.fixpoint("follow", Question::UNLIMITED, |body| {
+            let trees = match self.is_shared {
+                true => Over::Nodes,
+                false => over(self.joined),
+            };
+            body.each("leap", trees, |node| {
+                if self.is_shared {
+                    node.only(node.load(self.roots).equals(node.index()));
+                }
+                let own = node.latest(self.leads, node.index());
+                let next = node.latest(self.leads, own);
+                node.only(next.differs(own));
+                node.store(self.leads, next);
+                node.changed(1);
+            });
+        });
+        body.each("name roots", Over::Nodes, |node| {
+            node.store(self.roots, node.at(self.leads, node.load(self.roots)));
+            node.store(self.lightest, u32::MAX);
+            node.store(self.picks, NONE);
+        });
+    }
 }
 
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
@@ -180,9 +268,8 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(registers.lightest, u32::MAX);
         node.store(registers.picks, NONE);
     });
-    let condition = (joined, question.max_iterations);
-    program.while_nonzero("join trees", condition.0, condition.1, |body| {
-        turn(body, registers)
+    program.while_nonzero("join trees", joined, question.max_iterations, |body| {
+        registers.turn(body)
     });
     Ok(Built::of(
         program,
@@ -202,111 +289,6 @@ fn weight<'c>(edge: Edge<'c>, registers: Registers) -> Value<'c> {
     }
 }
 
-/// Finds the lightest edge that leaves each tree.
-fn pick(body: &mut ProgramBuilder, registers: Registers) {
-    let Registers {
-        roots,
-        leaving,
-        lightest,
-        picks,
-        ..
-    } = registers;
-    body.each("search again", Over::Nodes, |node| {
-        let known = node.load(leaving);
-        node.only(known.differs(NONE));
-        let own = node.load(roots);
-        node.only(node.at(roots, known.to_u32()).equals(own));
-        // At one node, the order of equal edges by their ends is the order by the other end.
-        let least = node.gather(Edges::Out, Join::Min, |edge| {
-            let other = edge.neighbour();
-            edge.only(edge.at(roots, other).differs(own));
-            other.below_high(weight(edge, registers))
-        });
-        node.store(leaving, least);
-    });
-    body.each("lightest", Over::Nodes, |node| {
-        let known = node.load(leaving);
-        node.only(known.differs(NONE));
-        let (own, weight) = (node.load(roots), known.high());
-        // Many nodes share a root, and a load is cheaper than an atomic change.
-        node.only(node.latest(lightest, own).above(weight));
-        node.scatter(lightest, own, Join::Min, weight);
-    });
-    body.each("pick", Over::Nodes, |node| {
-        let known = node.load(leaving);
-        node.only(known.differs(NONE));
-        let own = node.load(roots);
-        node.only(node.at(lightest, own).equals(known.high()));
-        let (number, other) = (node.index(), known.to_u32());
-        let pick = number.max(other).below_high(number.min(other));
-        node.scatter(picks, own, Join::Min, pick);
-    });
-}
-
-/// Joins each tree to the one that its lightest edge leads to.
-fn turn(body: &mut ProgramBuilder, registers: Registers) {
-    let Registers {
-        roots,
-        picks,
-        joins,
-        leads,
-        edges,
-        joined: (list, joined),
-        lightest,
-        is_shared,
-        ..
-    } = registers;
-    pick(body, registers);
-    body.each("join", Over::Nodes, |node| {
-        let pick = node.load(picks);
-        let own = node.index();
-        let (one, other) = (pick.to_u32(), pick.high());
-        let is_picked = pick.differs(NONE);
-        // A missing edge has no ends.
-        let (one, other) = (is_picked.select(one, own), is_picked.select(other, own));
-        let (one, other) = (node.at(roots, one), node.at(roots, other));
-        let to = one.equals(own).select(other, one);
-        node.store(joins, is_picked.select(to, own));
-    });
-    body.fill("count anew", joined, 0);
-    body.each("part circles", Over::Nodes, |node| {
-        let (own, to) = (node.index(), node.load(joins));
-        let is_circle = node.at(joins, to).equals(own) & own.below(to);
-        let stays = is_circle | to.equals(own);
-        node.store(leads, stays.select(own, to));
-        node.only(stays.is_zero());
-        node.store(edges, node.load(picks));
-        match is_shared {
-            true => node.fold(joined, Join::Sum, 1),
-            false => node.append((list, joined), own, 1),
-        }
-    });
-    body.fixpoint("follow", Question::UNLIMITED, |body| {
-        let over = match is_shared {
-            true => Over::Nodes,
-            false => Over::List {
-                list,
-                count: joined,
-            },
-        };
-        body.each("leap", over, |node| {
-            if is_shared {
-                node.only(node.load(roots).equals(node.index()));
-            }
-            let own = node.latest(leads, node.index());
-            let next = node.latest(leads, own);
-            node.only(next.differs(own));
-            node.store(leads, next);
-            node.changed(1);
-        });
-    });
-    body.each("name roots", Over::Nodes, |node| {
-        node.store(roots, node.at(leads, node.load(roots)));
-        node.store(lightest, u32::MAX);
-        node.store(picks, NONE);
-    });
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::{AnalysisKind, End};
@@ -318,21 +300,13 @@ mod tests {
         let graph = Graph::from_weighted_edges(5, &edges, true).unwrap();
         let question = Question::new(Vec::new());
         let edge = |one: u64, other: u64| one << 32 | other;
-        let judge = |values: [u64; 5], converged: bool| {
+        let judge = |values: [u64; 5], converged| {
             let end = End {
                 iterations: 2,
                 converged,
             };
-            let case = Case {
-                graph: &graph,
-                question: &question,
-                end,
-            };
-            let values = &Column::U64(values.to_vec());
-            let parents = None;
-            AnalysisKind::Msf
-                .definition()
-                .check(&case, AnalysisOutput { values, parents })
+            let values = Column::U64(values.to_vec());
+            AnalysisKind::Msf.accepts(&graph, &question, end, values)
         };
         let best = [edge(0, 2), edge(1, 2), NONE, edge(3, 4), NONE];
         assert!(judge(best, true) && judge(best, false));

@@ -9,7 +9,7 @@
 
 use super::weights::Weighing;
 use super::{PASSES, Ppr, Registers};
-use crate::analysis::lists::{List, list};
+use crate::analysis::lists::{List, list, over};
 use crate::analysis::{Analysis, Question, look};
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
@@ -131,8 +131,4 @@ impl Near {
             }
         });
     }
-}
-
-fn over((list, count): List) -> Over {
-    Over::List { list, count }
 }

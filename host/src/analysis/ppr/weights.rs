@@ -5,7 +5,7 @@
 //! are added up as whole numbers, whose order does not matter.
 
 use super::{Registers, jump, units};
-use crate::analysis::lists::List;
+use crate::analysis::lists::{List, over};
 use crate::graph::{Graph, WeightKind};
 use crate::program::{
     Edge, Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
@@ -143,7 +143,7 @@ impl Weighing {
         };
         body.copy("share by weight", registers.shares, registers.ranks);
         match ends {
-            Some((list, count)) => body.each("jump", Over::List { list, count }, |node| {
+            Some(ends) => body.each("jump", over(ends), |node| {
                 jump(node, registers, node.constant(1_u32));
             }),
             None => body.each("jump", Over::Nodes, |node| {

@@ -1,6 +1,6 @@
 //! The component of the node with the most pairs of edges, by two searches.
 
-use super::super::lists::{List, list, of_turn};
+use super::super::lists::{List, list, of_turn, over};
 use super::{GONE, Registers};
 use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
@@ -139,9 +139,8 @@ impl Search {
     /// Lists the neighbours of list `turn` that were not seen before.
     fn step(self, body: &mut ProgramBuilder, registers: Registers, turn: usize) {
         let [now, next, later] = of_turn(self.lists, turn);
-        let (list, count) = now;
         body.fill("none", later.1, 0);
-        body.each("step", Over::List { list, count }, |node| {
+        body.each("step", over(now), |node| {
             node.each_edge(self.edges, |edge| {
                 let neighbour = edge.neighbour();
                 edge.only(edge.latest(self.seen, neighbour).is_zero());

@@ -32,7 +32,7 @@ use crate::program::{
     Edges, Item, Join, Kind, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
 use seawall_core::abi::UNREACHED;
-use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
+use seawall_core::abi::sequential::Algorithm;
 
 pub(super) struct Scc;
 
@@ -67,12 +67,7 @@ impl Analysis for Scc {
             return cc::build(graph, true);
         }
         if alone::suits(question) {
-            let record = SequentialRecord::new(Algorithm::StrongComponents);
-            let sought = Sought {
-                record,
-                none: UNREACHED,
-                reading: Reading::Words,
-            };
+            let sought = Sought::words(Algorithm::StrongComponents, UNREACHED);
             return alone::build(graph, question, sought);
         }
         build(graph, question)
@@ -130,6 +125,75 @@ struct Registers {
     left: RegisterId,
 }
 
+impl Registers {
+    /// Removes nodes without entering or without leaving edges among those that count.
+    fn trim(self, body: &mut ProgramBuilder, rounds: usize) {
+        for _ in 0..rounds {
+            body.each("trim", Over::Nodes, |node| {
+                let part = node.latest(self.parts, node.index());
+                node.only(part.differs(GONE));
+                let [is_entered, is_left] = [Edges::In, Edges::Out].map(|edges| {
+                    node.gather(edges, Join::Any, |edge| {
+                        edge.latest(self.parts, edge.neighbour()).equals(part)
+                    })
+                });
+                node.only((is_entered & is_left).is_zero());
+                node.store(self.found, node.index());
+                node.store(self.parts, GONE);
+            });
+        }
+    }
+
+    /// Finds the largest nodes along the edges that still count, and removes those whose component this
+    /// determines.
+    fn turn(self, body: &mut ProgramBuilder) {
+        body.each("begin with itself", Over::Nodes, |node| {
+            node.only(node.load(self.parts).differs(GONE));
+            node.store(self.before, node.index());
+            node.store(self.after, node.index());
+        });
+        // The directions run one after the other: they may take different numbers of rounds, and the
+        // result of the first separates nodes before the second. If no edge leads to a smaller node, it
+        // takes one round and leaves nothing to the second.
+        spread(
+            body,
+            self.parts,
+            ["largest before", "search back"],
+            Edges::In,
+            self.before,
+        );
+        body.each("part by who comes before", Over::Nodes, |node| {
+            node.only(node.load(self.parts).differs(GONE));
+            node.store(self.parts, node.load(self.before).below_high(0));
+        });
+        self.trim(body, 1);
+        spread(
+            body,
+            self.parts,
+            ["largest after", "search ahead"],
+            Edges::Out,
+            self.after,
+        );
+        body.each("take out", Over::Nodes, |node| {
+            node.only(node.load(self.parts).differs(GONE));
+            let (first, last) = (node.load(self.before), node.load(self.after));
+            let is_found = first.equals(last);
+            node.store(self.parts, is_found.select(GONE, first.below_high(last)));
+            node.store(self.found, is_found.select(first, UNREACHED));
+        });
+        self.trim(body, TRIMS);
+        self.count(body);
+    }
+
+    /// Counts the nodes whose component is not known.
+    fn count(self, body: &mut ProgramBuilder) {
+        body.fill("count anew", self.left, 0);
+        body.each("count", Over::Nodes, |node| {
+            node.fold(self.left, Join::Sum, node.load(self.parts).differs(GONE));
+        });
+    }
+}
+
 fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
     let mut program = ProgramBuilder::new(graph.nodes());
     let registers = Registers {
@@ -151,15 +215,17 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
         node.store(least, UNREACHED);
         node.store(labels, UNREACHED);
     });
-    trim(&mut program, registers, TRIMS);
+    registers.trim(&mut program, TRIMS);
     match question.shared {
-        true => count(&mut program, registers),
+        true => registers.count(&mut program),
         false => large::take_out(&mut program, registers)?,
     }
-    let condition = (registers.left, question.max_iterations);
-    program.while_nonzero("take components out", condition.0, condition.1, |body| {
-        turn(body, registers)
-    });
+    program.while_nonzero(
+        "take components out",
+        registers.left,
+        question.max_iterations,
+        |body| registers.turn(body),
+    );
     program.each("least of each", Over::Nodes, |node| {
         let found = node.load(registers.found);
         node.only(found.differs(UNREACHED));
@@ -179,83 +245,15 @@ fn build(graph: &Graph, question: &Question) -> Result<Built, ProgramError> {
 /// to the leaps, which are faster there.
 const TRIMS: usize = 2;
 
-/// Removes nodes without entering or without leaving edges among those that count.
-fn trim(body: &mut ProgramBuilder, registers: Registers, rounds: usize) {
-    let Registers { parts, found, .. } = registers;
-    for _ in 0..rounds {
-        body.each("trim", Over::Nodes, |node| {
-            let part = node.latest(parts, node.index());
-            node.only(part.differs(GONE));
-            let [is_entered, is_left] = [Edges::In, Edges::Out].map(|edges| {
-                node.gather(edges, Join::Any, |edge| {
-                    edge.latest(parts, edge.neighbour()).equals(part)
-                })
-            });
-            node.only((is_entered & is_left).is_zero());
-            node.store(found, node.index());
-            node.store(parts, GONE);
-        });
-    }
-}
-
-/// Finds the largest nodes along the edges that still count, and removes those whose component this
-/// determines.
-fn turn(body: &mut ProgramBuilder, registers: Registers) {
-    let Registers {
-        before,
-        after,
-        parts,
-        found,
-        ..
-    } = registers;
-    body.each("begin with itself", Over::Nodes, |node| {
-        node.only(node.load(parts).differs(GONE));
-        node.store(before, node.index());
-        node.store(after, node.index());
-    });
-    // The directions run one after the other: they may take different numbers of rounds, and the
-    // result of the first separates nodes before the second. If no edge leads to a smaller node, it
-    // takes one round and leaves nothing to the second.
-    spread(
-        body,
-        parts,
-        ("largest before", "search back", Edges::In, before),
-    );
-    body.each("part by who comes before", Over::Nodes, |node| {
-        node.only(node.load(parts).differs(GONE));
-        node.store(parts, node.load(before).below_high(0));
-    });
-    trim(body, registers, 1);
-    spread(
-        body,
-        parts,
-        ("largest after", "search ahead", Edges::Out, after),
-    );
-    body.each("take out", Over::Nodes, |node| {
-        node.only(node.load(parts).differs(GONE));
-        let (first, last) = (node.load(before), node.load(after));
-        let is_found = first.equals(last);
-        node.store(parts, is_found.select(GONE, first.below_high(last)));
-        node.store(found, is_found.select(first, UNREACHED));
-    });
-    trim(body, registers, TRIMS);
-    count(body, registers);
-}
-
-/// Counts the nodes whose component is not known.
-fn count(body: &mut ProgramBuilder, Registers { parts, left, .. }: Registers) {
-    body.fill("count anew", left, 0);
-    body.each("count", Over::Nodes, |node| {
-        node.fold(left, Join::Sum, node.load(parts).differs(GONE));
-    });
-}
-
-/// Names of a loop and its wave, the edges that it follows, and the register of the largest nodes.
-type Direction = (&'static str, &'static str, Edges, RegisterId);
-
-/// Propagates the largest node to all remaining nodes along edges that count.
-fn spread(body: &mut ProgramBuilder, parts: RegisterId, direction: Direction) {
-    let (name, wave, edges, largest) = direction;
+/// Propagates the largest node to all remaining nodes along edges that count, by a loop and a wave of
+/// these names.
+fn spread(
+    body: &mut ProgramBuilder,
+    parts: RegisterId,
+    [name, wave]: [&'static str; 2],
+    edges: Edges,
+    largest: RegisterId,
+) {
     body.fixpoint(name, Question::UNLIMITED, |body| {
         body.each(wave, Over::Nodes, |node| {
             let part = node.load(parts);

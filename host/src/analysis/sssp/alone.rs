@@ -33,8 +33,8 @@ const LIGHT_PART: usize = 16;
 const LEVELS_LOOKED: usize = 64;
 const NODES_LOOKED: usize = 16 * LEVELS_LOOKED;
 
-/// As many times the nodes are few where most edges lead to nodes of the same level: light paths go
-/// through several nodes of a level there, each of which takes a round.
+/// Factor on the nodes that count as few if most edges lead to nodes of the same level: light paths
+/// then pass through several nodes of a level, each of which takes a round.
 const CLUSTERED: usize = 4;
 
 /// Edges of a level at which the look ends.

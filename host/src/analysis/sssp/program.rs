@@ -45,7 +45,7 @@ pub(in crate::analysis) fn build(
     let both_ways = graph.is_symmetric() && degree(graph) > LEAN_DEGREE;
     let last = alone::suits(question).then(|| last_round(graph));
     program.fixpoint("settle paths", question.max_iterations, |body| {
-        body.step_paths_until("step", paths, (both_ways, last));
+        body.step_paths_until("step", paths, both_ways, last);
     });
     let reading = match lengths {
         Lengths::Whole => Reading::Words,

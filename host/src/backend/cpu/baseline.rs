@@ -85,11 +85,7 @@ impl<'g> Copy<'g> {
 }
 
 fn words(count: usize) -> Result<Vec<u32>, BackendError> {
-    crate::graph::memory::zeroed(count).map_err(|short| BackendError::OutOfMemory {
-        what: "the copy of the graph",
-        needed: short.needed,
-        available: short.available,
-    })
+    crate::graph::memory::zeroed(count).map_err(BackendError::short("the copy of the graph"))
 }
 
 /// A run in progress.
@@ -103,42 +99,6 @@ struct Running<'r, 'g> {
 impl StageLauncher for Running<'_, '_> {
     fn group(&mut self, group: u32) -> Result<(), BackendError> {
         self.wave(|running| running.launch(Kernel::Group(group)))
-    }
-
-    fn begin(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
-        self.launch(Kernel::Begin(stage.wave_index))
-    }
-
-    fn iteration(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
-        let mut bodies = stage.body();
-        self.wave(|running| bodies.try_for_each(|body| running.launch(Kernel::Body(body))))
-    }
-
-    fn again(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
-        self.launch(Kernel::Again(stage.wave_index))
-    }
-
-    fn goes_on(&mut self, stage: &LoopStage) -> Result<bool, BackendError> {
-        self.host.host_synchronisations = self.host.host_synchronisations.saturating_add(1);
-        let loaded = self.session.loaded.as_ref();
-        let loaded = loaded.ok_or(BackendError::NotLoaded)?;
-        loaded.goes_on(stage, self.started, self.session.limits)
-    }
-}
-
-impl Running<'_, '_> {
-    /// Uploads the graph, launches a wave and reads its memory back.
-    fn wave(
-        &mut self,
-        launch: impl FnOnce(&mut Self) -> Result<(), BackendError>,
-    ) -> Result<(), BackendError> {
-        self.copy.upload(&mut self.host);
-        launch(self)?;
-        let loaded = self.session.loaded.as_ref();
-        let loaded = loaded.ok_or(BackendError::NotLoaded)?;
-        self.copy.arena.copy_from_slice(&loaded.arena);
-        self.host.host_synchronisations = self.host.host_synchronisations.saturating_add(1);
-        Ok(())
     }
 
     fn launch(&mut self, kernel: Kernel) -> Result<(), BackendError> {
@@ -170,6 +130,34 @@ impl Running<'_, '_> {
         })?;
         self.host.launches = self.host.launches.saturating_add(1);
         loaded.settle(&self.session.canceller)
+    }
+
+    fn iteration(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
+        let mut bodies = stage.body();
+        self.wave(|running| bodies.try_for_each(|body| running.launch(Kernel::Body(body))))
+    }
+
+    fn goes_on(&mut self, stage: &LoopStage) -> Result<bool, BackendError> {
+        self.host.host_synchronisations = self.host.host_synchronisations.saturating_add(1);
+        let loaded = self.session.loaded.as_ref();
+        let loaded = loaded.ok_or(BackendError::NotLoaded)?;
+        loaded.goes_on(stage, self.started, self.session.limits)
+    }
+}
+
+impl Running<'_, '_> {
+    /// Uploads the graph, launches a wave and reads its memory back.
+    fn wave(
+        &mut self,
+        launch: impl FnOnce(&mut Self) -> Result<(), BackendError>,
+    ) -> Result<(), BackendError> {
+        self.copy.upload(&mut self.host);
+        launch(self)?;
+        let loaded = self.session.loaded.as_ref();
+        let loaded = loaded.ok_or(BackendError::NotLoaded)?;
+        self.copy.arena.copy_from_slice(&loaded.arena);
+        self.host.host_synchronisations = self.host.host_synchronisations.saturating_add(1);
+        Ok(())
     }
 }
 

@@ -2,11 +2,11 @@
 
 use super::{SERVICES, lines};
 use crate::backend::BackendError;
-use crate::backend::multi::{DeviceFound, Meeting, MultiJob, counted, fault};
+use crate::backend::multi::{DeviceFigures, DeviceFound, Meeting, MultiJob, counted, fault};
 use crate::backend::threads::run_blocks;
 use crate::units::{counted as many, elapsed_ns};
 use seawall_core::abi::control::{ControlRecord, FaultCode};
-use seawall_core::abi::multi::{MultiRecord, MultiState};
+use seawall_core::abi::multi::MultiRecord;
 use seawall_device::entry::threads::run_multi;
 use seawall_device::machine::SHARED_WORDS;
 use seawall_device::machine::cpu::HostGrid;
@@ -157,13 +157,15 @@ pub(crate) fn on_device(
     let values = words[at as usize..at as usize + count].to_vec();
     Some(DeviceFound {
         values,
-        state: read_record::<MultiState>(words, state_at),
-        barriers,
+        figures: DeviceFigures {
+            state: read_record(words, state_at),
+            barriers,
+            upload_ns,
+            readback_ns: elapsed_ns(began),
+            bytes: job.bytes(),
+            edges: job.edge_count(),
+        },
         times_ns,
-        upload_ns,
-        readback_ns: elapsed_ns(began),
-        bytes: job.bytes(),
-        edges: job.edge_count(),
         name: many(u64::from(blocks.threads()), "thread"),
     })
 }

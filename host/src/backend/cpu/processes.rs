@@ -18,10 +18,9 @@ use super::multi::{Communicator, give_up};
 use super::{Lines, lines};
 use crate::backend::multi::{DeviceFound, Layout, MultiJob};
 use crate::backend::{BackendError, Canceller};
-use crate::multi::{Carrier, CarrierError};
-use crate::units::counted;
-use bytemuck::{Pod, Zeroable, bytes_of, cast_slice, pod_read_unaligned};
-use seawall_core::abi::multi::{ENDED, LIST, MAIL_WORDS, Mail, MultiKind, MultiState};
+use crate::multi::{Carrier, gather_alike, lost, split};
+use bytemuck::{Zeroable, bytes_of, cast_slice, pod_read_unaligned};
+use seawall_core::abi::multi::{ENDED, LIST, MAIL_WORDS, Mail, MultiKind};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -101,70 +100,24 @@ impl<'c> Processes<'c> {
     pub(crate) fn gather(
         &self,
         job: &MultiJob<'_>,
-        own: &DeviceFound,
-        threads: u32,
+        own: DeviceFound,
     ) -> Result<Vec<DeviceFound>, BackendError> {
-        let carrier = &mut self.lock().carrier;
-        let figures = Figures {
-            state: own.state,
-            barriers: own.barriers,
-            upload_ns: own.upload_ns,
-            readback_ns: own.readback_ns,
-            bytes: own.bytes,
-            edges: own.edges,
-            threads: u64::from(threads),
-        };
-        let times: &[u32] = cast_slice(&own.times_ns);
-        let words = [cast_slice(bytes_of(&figures)), times].concat();
-        let ranks = carrier.ranks() as usize;
-        let each = carrier.all_gather(&words, &vec![words.len(); ranks]);
-        let each = each.map_err(lost)?;
+        let carrier = &mut *self.lock().carrier;
+        let figures = gather_alike(carrier, &[own.figures])?;
+        let times = gather_alike(carrier, &own.times_ns)?;
         let ranges = job.run.cuts.windows(2);
         let counts: Vec<usize> = ranges.map(|cut| (cut[1] - cut[0]) as usize).collect();
         let values = carrier.all_gather(&own.values, &counts).map_err(lost)?;
-        let found = each.chunks(words.len()).zip(split(&values, &counts));
-        let found = found.map(|(words, values)| {
-            let (figures, times) = words.split_at(size_of::<Figures>() / 4);
-            let figures: Figures = pod_read_unaligned(cast_slice(figures));
-            DeviceFound {
-                values: values.to_vec(),
-                state: figures.state,
-                barriers: figures.barriers,
-                upload_ns: figures.upload_ns,
-                readback_ns: figures.readback_ns,
-                bytes: figures.bytes,
-                edges: figures.edges,
-                times_ns: bytemuck::pod_collect_to_vec(times),
-                name: counted(figures.threads, "thread"),
-            }
+        let times = times.chunks(own.times_ns.len());
+        let found = figures.into_iter().zip(times).zip(split(&values, &counts));
+        let found = found.map(|((figures, times), values)| DeviceFound {
+            values: values.to_vec(),
+            figures,
+            times_ns: times.to_vec(),
+            name: own.name.clone(),
         });
         Ok(found.collect())
     }
-}
-
-/// Figures of a [`DeviceFound`], in words that a carrier takes.
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Figures {
-    state: MultiState,
-    barriers: u64,
-    upload_ns: u64,
-    readback_ns: u64,
-    bytes: u64,
-    edges: u64,
-    threads: u64,
-}
-
-pub(crate) fn split<'w>(mut words: &'w [u32], counts: &[usize]) -> impl Iterator<Item = &'w [u32]> {
-    counts.iter().map(move |count| {
-        let (own, rest) = words.split_at(*count);
-        words = rest;
-        own
-    })
-}
-
-pub(crate) fn lost(CarrierError { rank, problem }: CarrierError) -> BackendError {
-    BackendError::RankLost { rank, problem }
 }
 
 impl State<'_> {

@@ -5,7 +5,7 @@ use super::{CpuSession, Loaded, RunLimits, obeying};
 use crate::backend::stepped::{SteppedSession, Stepping};
 use crate::backend::threads::run_blocks;
 use crate::backend::walk::Kernel;
-use crate::backend::{BackendError, CodeReport, DeviceInfo, Session};
+use crate::backend::{BackendError, CodeReport, Session};
 use crate::executor::Jit;
 use crate::graph::Graph;
 use crate::own::BUILT_IN;
@@ -19,7 +19,6 @@ use std::ops::Range;
 struct CpuDevices<'g> {
     graph: &'g Graph,
     devices: Vec<CpuSession<'g>>,
-    info: DeviceInfo,
     /// Threads of each device.
     threads: u32,
     limits: RunLimits,
@@ -49,13 +48,18 @@ pub(crate) fn open(
     let devices = CpuDevices {
         graph,
         devices,
-        info,
         threads,
         limits,
         jit,
     };
     let devices = Box::new(devices);
-    Ok(SteppedSession::new(graph, devices, Vec::new(), limits))
+    Ok(SteppedSession::new(
+        graph,
+        devices,
+        info,
+        Vec::new(),
+        limits,
+    ))
 }
 
 impl CpuDevices<'_> {
@@ -71,10 +75,6 @@ impl CpuDevices<'_> {
 }
 
 impl Stepping for CpuDevices<'_> {
-    fn info(&self) -> &DeviceInfo {
-        &self.info
-    }
-
     fn sessions(&self) -> Vec<&dyn Session> {
         let devices = self.devices.iter();
         devices.map(|device| -> &dyn Session { device }).collect()

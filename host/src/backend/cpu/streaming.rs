@@ -27,11 +27,7 @@ struct Kept {
 impl Kept {
     fn new(streaming: &StreamJob<'_>, each: u64) -> Result<Self, BackendError> {
         let needed = streaming.kept_bytes(each);
-        let short = |short: memory::Shortage| BackendError::OutOfMemory {
-            what: "the windows of a stream",
-            needed: short.needed,
-            available: short.available,
-        };
+        let short = BackendError::short("the windows of a stream");
         let count = usize::try_from(needed / 4).unwrap_or(usize::MAX);
         let words: Vec<u32> = memory::zeroed(count).map_err(short)?;
         let words = words.into_iter().map(AtomicU32::new).collect();

@@ -249,20 +249,18 @@ struct Walking<'w, 'r> {
     has_begun: bool,
 }
 
-impl Walking<'_, '_> {
-    fn launch(&mut self, kernel: Kernel) -> Result<(), BackendError> {
-        let (stream, program) = (self.running.stream(), self.running.program());
-        self.launches.launch(stream, program, kernel)?;
-        self.running.launched(1);
-        Ok(())
-    }
-}
-
 impl StageLauncher for Walking<'_, '_> {
     fn group(&mut self, group: u32) -> Result<(), BackendError> {
         self.running.begin_wave()?;
         self.launch(Kernel::Group(group))?;
         self.running.end_wave()
+    }
+
+    fn launch(&mut self, kernel: Kernel) -> Result<(), BackendError> {
+        let (stream, program) = (self.running.stream(), self.running.program());
+        self.launches.launch(stream, program, kernel)?;
+        self.running.launched(1);
+        Ok(())
     }
 
     fn begin(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
@@ -276,10 +274,6 @@ impl StageLauncher for Walking<'_, '_> {
             self.launch(Kernel::Body(body))?;
         }
         self.running.end_wave()
-    }
-
-    fn again(&mut self, stage: &LoopStage) -> Result<(), BackendError> {
-        self.launch(Kernel::Again(stage.wave_index))
     }
 
     fn goes_on(&mut self, stage: &LoopStage) -> Result<bool, BackendError> {

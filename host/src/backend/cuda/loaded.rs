@@ -99,16 +99,10 @@ impl DeviceTrace {
         control: &ControlRecord,
         uploader: &mut Uploader<'_>,
     ) -> Result<Trace, BackendError> {
-        let mut rest = self.host.bytes_mut();
-        let length = rest.len();
-        let take = |part: &[u8]| {
-            let (front, back) = std::mem::take(&mut rest).split_at_mut(part.len());
-            front.copy_from_slice(part);
-            rest = back;
-        };
         let (stream, address) = (uploader.stream, self.device.address());
+        let copy = self.host.bytes_mut();
         // SAFETY: the trace on the device is as long as its copy, and the run has ended.
-        unsafe { uploader.staging.download(stream, address, length, take)? };
+        unsafe { uploader.staging.download_to(stream, address, copy)? };
         Ok(self.host.read(control))
     }
 }

@@ -191,7 +191,8 @@ fn clustered(kernel: &Kernel, asked: RequestedShape) -> Result<Grid, BackendErro
     }
 }
 
-/// The kernel of a mode, among those for the same programs: the general kernel has no code.
+/// The kernel that runs programs for `entry` in `mode`. Only the interpreter needs another one: with
+/// linked code, the general kernel holds none.
 fn in_mode(entry: Entry, mode: LaunchMode) -> Entry {
     match (mode, entry) {
         (LaunchMode::Interpreter, Entry::MegaCode) => Entry::MegaAll,

@@ -15,7 +15,7 @@ use super::shape::RequestedShape;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Stream};
 use crate::backend::BackendError;
-use crate::backend::multi::{DeviceFound, Meeting, MultiJob, counted, fault};
+use crate::backend::multi::{DeviceFigures, DeviceFound, Meeting, MultiJob, counted, fault};
 use crate::graph::memory;
 use crate::units::elapsed_ns;
 use bytemuck::{Zeroable, bytes_of, bytes_of_mut};
@@ -220,15 +220,9 @@ impl Part {
 
     /// Reads the device's memory from a word on.
     fn read(&mut self, at: u64, to: &mut [u8]) -> Result<(), BackendError> {
-        let (from, bytes) = (self.memory.address() + 4 * at, to.len());
-        let mut rest = to;
-        let take = |part: &[u8]| {
-            let (front, back) = std::mem::take(&mut rest).split_at_mut(part.len());
-            front.copy_from_slice(part);
-            rest = back;
-        };
+        let from = self.memory.address() + 4 * at;
         // SAFETY: callers name words of live memory, and the kernel has ended.
-        unsafe { self.staging.download(&self.stream, from, bytes, take) }
+        unsafe { self.staging.download_to(&self.stream, from, to) }
     }
 
     /// The device's values and counters.
@@ -241,24 +235,22 @@ impl Part {
         let began = Instant::now();
         let (at, count) = job.values_at();
         let mut values: Vec<u32> =
-            memory::zeroed(count).map_err(|short| BackendError::OutOfMemory {
-                what: "the values of a device",
-                needed: short.needed,
-                available: short.available,
-            })?;
+            memory::zeroed(count).map_err(BackendError::short("the values of a device"))?;
         self.read(at, bytemuck::cast_slice_mut(&mut values))?;
         let mut state = MultiState::zeroed();
         let [_, _, state_at] = job.reports_at();
         self.read(state_at, bytes_of_mut(&mut state))?;
         Ok(DeviceFound {
             values,
-            state,
-            barriers,
+            figures: DeviceFigures {
+                state,
+                barriers,
+                upload_ns: self.upload_ns,
+                readback_ns: elapsed_ns(began),
+                bytes: job.bytes(),
+                edges: job.edge_count(),
+            },
             times_ns,
-            upload_ns: self.upload_ns,
-            readback_ns: elapsed_ns(began),
-            bytes: job.bytes(),
-            edges: job.edge_count(),
             name: self.context.limits().info.name.clone(),
         })
     }

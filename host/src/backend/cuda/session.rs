@@ -107,10 +107,7 @@ impl<'g> CudaSession<'g> {
         };
         let runner = Runner::new(executor, &module, asked, &options)?;
         let (stream, mut staging) = lane(&context, largest_array(graph))?;
-        let uploader = Uploader {
-            stream: &stream,
-            staging: &mut staging,
-        };
+        let uploader = uploader(&stream, &mut staging);
         let graph = ResidentGraph::upload(graph, options.device, uploader)?;
         let clock = [Event::new(&context)?, Event::new(&context)?];
         let limits = options.limits;
@@ -157,10 +154,7 @@ impl<'g> CudaSession<'g> {
         self.runner.clear();
         self.copies = None;
         self.program = None;
-        let uploader = Uploader {
-            stream: &self.stream,
-            staging: &mut self.staging,
-        };
+        let uploader = uploader(&self.stream, &mut self.staging);
         self.graph.complete(program.needs, uploader)?;
         if !program.code.is_empty() {
             self.graph.measure_rows();
@@ -205,11 +199,7 @@ impl<'g> CudaSession<'g> {
             traced_blocks: self.traces.then(|| self.runner.shape().blocks),
             time_budget_ns: self.limits.time_budget_ns,
         };
-        let uploader = Uploader {
-            stream: &self.stream,
-            staging: &mut self.staging,
-        };
-        Loaded::load(program, around, uploader)
+        Loaded::load(program, around, uploader(&self.stream, &mut self.staging))
     }
 
     /// Returns the words of shared memory for the neighbour hash tables of `program`.
@@ -242,10 +232,7 @@ impl<'g> CudaSession<'g> {
             slots: self.runner.space(TILE_SLOTS)?,
             always: self.tiles == Some(true),
         };
-        let uploader = Uploader {
-            stream: &self.stream,
-            staging: &mut self.staging,
-        };
+        let uploader = uploader(&self.stream, &mut self.staging);
         self.graph.complete_tiles(shape, uploader)
     }
 
@@ -336,15 +323,11 @@ impl<'g> CudaSession<'g> {
             .place(register)?;
         words.clear();
         words.reserve(place.bytes / 4);
-        let take = |part: &[u8]| {
-            let parts = part.chunks_exact(4).filter_map(|word| word.try_into().ok());
-            words.extend(parts.map(u32::from_ne_bytes));
-        };
         // SAFETY: the register lies within its region, as was checked at load, and the program
         // that owns the region is loaded.
         unsafe {
             self.staging
-                .download(&self.stream, place.address, place.bytes, take)
+                .download_words(&self.stream, place.address, place.bytes, words)
         }
     }
 }

@@ -111,6 +111,45 @@ impl Staging {
         }
         Ok(())
     }
+
+    /// Copies from a device address to `to`, all of it.
+    ///
+    /// # Safety
+    /// As for [`Self::download`].
+    pub(super) unsafe fn download_to(
+        &mut self,
+        stream: &Stream,
+        source: u64,
+        mut to: &mut [u8],
+    ) -> Result<(), BackendError> {
+        let bytes = to.len();
+        let take = |part: &[u8]| {
+            if let Some(front) = to.split_off_mut(..part.len()) {
+                front.copy_from_slice(part);
+            }
+        };
+        // SAFETY: as promised by the caller.
+        unsafe { self.download(stream, source, bytes, take) }
+    }
+
+    /// Adds `bytes` bytes from a device address to `to`, as words.
+    ///
+    /// # Safety
+    /// As for [`Self::download`].
+    pub(super) unsafe fn download_words(
+        &mut self,
+        stream: &Stream,
+        source: u64,
+        bytes: usize,
+        to: &mut Vec<u32>,
+    ) -> Result<(), BackendError> {
+        let take = |part: &[u8]| {
+            let parts = part.chunks_exact(4).filter_map(|word| word.try_into().ok());
+            to.extend(parts.map(u32::from_ne_bytes));
+        };
+        // SAFETY: as promised by the caller.
+        unsafe { self.download(stream, source, bytes, take) }
+    }
 }
 
 /// Returns the buffer size for copies of up to `largest` bytes.

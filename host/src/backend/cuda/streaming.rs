@@ -224,18 +224,9 @@ fn read(
 ) -> Result<Vec<u32>, BackendError> {
     let (at, count) = streaming.values_at();
     let mut values: Vec<u32> =
-        memory::zeroed(count).map_err(|short| BackendError::OutOfMemory {
-            what: "the values of a stream",
-            needed: short.needed,
-            available: short.available,
-        })?;
-    let mut rest: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
-    let take = |part: &[u8]| {
-        let (front, back) = std::mem::take(&mut rest).split_at_mut(part.len());
-        front.copy_from_slice(part);
-        rest = back;
-    };
+        memory::zeroed(count).map_err(BackendError::short("the values of a stream"))?;
+    let copy = bytemuck::cast_slice_mut(&mut values);
     // SAFETY: the values lie in live memory, and the kernel has ended.
-    unsafe { staging.download(stream, nodes.address() + 4 * at, 4 * count, take)? };
+    unsafe { staging.download_to(stream, nodes.address() + 4 * at, copy)? };
     Ok(values)
 }

@@ -12,6 +12,7 @@ use crate::backend::cuda::running::Running;
 use crate::backend::cuda::stream::COPY_LIMIT;
 use crate::backend::cuda::{CudaOptions, Executor};
 use crate::backend::stepped::{SteppedSession, Stepping};
+use crate::backend::threads::join_all;
 use crate::backend::walk::Kernel;
 use crate::backend::{BackendError, Canceller, CodeReport, DeviceInfo, Session};
 use crate::executor::Jit;
@@ -20,13 +21,11 @@ use bytemuck::{Zeroable, bytes_of};
 use cudarc::driver::sys;
 use seawall_core::abi::control::ControlRecord;
 use std::ops::Range;
-use std::panic::resume_unwind;
 
 /// The devices, and the control block of each after its last launch.
 struct CudaDevices<'g> {
     devices: Vec<CudaSession<'g>>,
     controls: Vec<ControlRecord>,
-    info: DeviceInfo,
 }
 
 /// Opens the devices with these numbers, at least one.
@@ -50,13 +49,7 @@ pub(crate) fn open<'g>(
     };
     let devices: Vec<_> = std::thread::scope(|scope| {
         let numbers = numbers.iter();
-        let threads: Vec<_> = numbers
-            .map(|number| scope.spawn(move || open(number)))
-            .collect();
-        let opened = threads.into_iter().map(|thread| thread.join());
-        opened
-            .map(|opened| opened.unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect()
+        join_all(numbers.map(|number| scope.spawn(move || open(number))))
     });
     let devices: Vec<CudaSession<'g>> = devices.into_iter().collect::<Result<_, _>>()?;
     reach_each_other(&devices)?;
@@ -68,9 +61,9 @@ pub(crate) fn open<'g>(
     let all = CudaDevices {
         controls: vec![ControlRecord::zeroed(); devices.len()],
         devices,
-        info,
     };
-    let session = SteppedSession::new(graph, Box::new(all), numbers.to_vec(), options.limits);
+    let (all, numbers) = (Box::new(all), numbers.to_vec());
+    let session = SteppedSession::new(graph, all, info, numbers, options.limits);
     Ok(Box::new(session))
 }
 
@@ -148,10 +141,6 @@ impl CudaDevices<'_> {
 }
 
 impl Stepping for CudaDevices<'_> {
-    fn info(&self) -> &DeviceInfo {
-        &self.info
-    }
-
     fn sessions(&self) -> Vec<&dyn Session> {
         let devices = self.devices.iter();
         devices.map(|device| -> &dyn Session { device }).collect()
@@ -213,14 +202,10 @@ impl Stepping for CudaDevices<'_> {
         let session = device.ok_or(BackendError::NotLoaded)?;
         session.context.bind()?;
         let from = session.loaded()?.words_at(register, &words)?;
-        let take = |part: &[u8]| {
-            let parts = part.chunks_exact(4).filter_map(|word| word.try_into().ok());
-            to.extend(parts.map(u32::from_ne_bytes));
-        };
         // SAFETY: the words lie in the register, as was checked, and the device rests.
         unsafe {
             let staging = &mut session.staging;
-            staging.download(&session.stream, from, 4 * words.len(), take)
+            staging.download_words(&session.stream, from, 4 * words.len(), to)
         }
     }
 
