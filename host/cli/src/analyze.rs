@@ -569,9 +569,10 @@ fn write_analysis(out: &mut dyn Write, analysis: &AnalysisReport, explain: bool)
         }
         writeln!(
             out,
-            "  {:>10.1} ms: layout {:.1}, upload {:.1}, run {:.1}, readback {:.1}",
+            "  {:>10.1} ms: layout {:.1}, opening {:.1}, upload {:.1}, run {:.1}, readback {:.1}",
             ms(analysis.total_ns),
             ms(work.build_ns),
+            ms(work.open_ns),
             ms(work.upload_ns),
             ms(work.run_ns),
             ms(work.read_ns)
