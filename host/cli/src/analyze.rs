@@ -425,15 +425,20 @@ pub(super) fn program(
     })
 }
 
-/// Runs a job on this number of threads, by default all.
+/// Runs a job on this number of threads, by default all. The calling thread is one of them from then
+/// on, so that what it does later takes no more: one thread alone has the process's first heap, which
+/// grows by larger steps than those of other threads.
 pub(super) fn on_threads<T: Send>(
     threads: Option<NonZeroUsize>,
     job: impl Fn() -> T + Send + Sync,
 ) -> T {
-    let threads = threads.map_or(0, NonZeroUsize::get);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    match pool {
-        Ok(pool) => pool.install(job),
+    let Some(threads) = threads else {
+        return job();
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+    match pool.use_current_thread().build() {
+        Ok(pool) => ManuallyDrop::new(pool).install(job),
+        // It is one of a pool's already.
         Err(_) => job(),
     }
 }
