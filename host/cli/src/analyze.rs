@@ -420,15 +420,20 @@ pub(super) fn program(
     })
 }
 
-/// Runs a job on this number of threads, by default all.
+/// Runs a job on this number of threads, by default all. The calling thread is one of them from then
+/// on, so that what it does later takes no more: one thread alone has the process's first heap, which
+/// grows by larger steps than those of other threads.
 pub(super) fn on_threads<T: Send>(
     threads: Option<NonZeroUsize>,
     job: impl Fn() -> T + Send + Sync,
 ) -> T {
-    let threads = threads.map_or(0, NonZeroUsize::get);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    match pool {
-        Ok(pool) => pool.install(job),
+    let Some(threads) = threads else {
+        return job();
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get());
+    match pool.use_current_thread().build() {
+        Ok(pool) => ManuallyDrop::new(pool).install(job),
+        // It is one of a pool's already.
         Err(_) => job(),
     }
 }
@@ -564,9 +569,10 @@ fn write_analysis(out: &mut dyn Write, analysis: &AnalysisReport, explain: bool)
         }
         writeln!(
             out,
-            "  {:>10.1} ms: layout {:.1}, upload {:.1}, run {:.1}, readback {:.1}",
+            "  {:>10.1} ms: layout {:.1}, opening {:.1}, upload {:.1}, run {:.1}, readback {:.1}",
             ms(analysis.total_ns),
             ms(work.build_ns),
+            ms(work.open_ns),
             ms(work.upload_ns),
             ms(work.run_ns),
             ms(work.read_ns)

@@ -16,7 +16,9 @@ impl Names {
     /// The names of a program. Costs a pass over its functions.
     #[must_use]
     pub fn of(program: &Program) -> Self {
-        let mut names = Self::default();
+        let mut names = Self {
+            functions: HashMap::with_capacity(program.functions.len()),
+        };
         for (number, function) in (0..).zip(&program.functions) {
             if let Some((module, field)) = &function.import {
                 names.add(&format!("{module}.{field}"), number);

@@ -524,7 +524,7 @@ impl<'a> Run<'a> {
             sources, sinks, on, ..
         } = self.request;
         let program = Cow::Borrowed(self.program);
-        let session = TaintSession::over(program, calls, on.limits)?;
+        let session = TaintSession::over(program, calls, sources, on.limits)?;
         let found = session.ask(&TaintQuestion {
             sources,
             sinks,

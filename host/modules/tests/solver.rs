@@ -7,6 +7,7 @@ use seawall_modules::ModuleError;
 use seawall_modules::flow::{Direction, Limits, Meet, On, Problem, Setup, Span, solve};
 use seawall_modules::model::{Block, Body, Function, Module, Program};
 use std::num::NonZeroUsize;
+use std::time::Instant;
 
 /// A body of blocks with these edges.
 pub(crate) fn body(blocks: usize, edges: &[(u32, u32)]) -> Body {
@@ -209,8 +210,12 @@ fn bodies_of_all_sizes_settle_together_where_a_worklist_does() {
             meet,
         };
         let on = On::new(Machine::cpu(NonZeroUsize::new(threads)));
+        let clock = Instant::now();
         let solution = solve(&program, setup, &problems, on).unwrap();
-        assert_eq!(solution.stats.submissions, 2);
+        let stats = solution.stats;
+        assert_eq!(stats.submissions, 2);
+        // Opening has a time of its own, and no time counts twice.
+        assert!(stats.open_ns > 0 && u128::from(stats.ns()) <= clock.elapsed().as_nanos());
         for (number, problem) in problems.iter().enumerate() {
             let body = &program.functions[number].body;
             let expected = oracle::solve(body, problem, direction, meet);

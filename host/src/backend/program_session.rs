@@ -88,6 +88,13 @@ impl<'g> ProgramSession<'g> {
         self.session.device()
     }
 
+    /// Time of the graph's upload, nanoseconds, which is a part of the time to open the session; 0 on
+    /// the CPU.
+    #[must_use]
+    pub fn upload_ns(&self) -> u64 {
+        self.session.upload_ns()
+    }
+
     /// Returns what the session moved, allocated and waited for since it was opened.
     #[must_use]
     pub fn work(&self) -> SessionWork {

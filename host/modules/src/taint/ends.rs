@@ -10,6 +10,7 @@ use crate::names::Names;
 use crate::order::{Components, Rows, rows_by};
 use crate::values::{NONE, Site, Whole};
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// The values of a program, and its functions and calls by what sources and sinks name.
 pub(super) struct Ends<'a> {
@@ -19,6 +20,50 @@ pub(super) struct Ends<'a> {
     pub(super) sites: Vec<(u32, u32)>,
     /// Calls of each node of the call graph.
     pub(super) sites_of: Rows,
+    passed: OnceLock<Passed>,
+}
+
+/// Arguments by the inputs that they are passed to.
+pub(super) struct Passed {
+    /// The first argument of each input, among those of all functions, and their number.
+    first: Vec<u32>,
+    /// The value that is passed, and the number of the call.
+    all: Vec<[u32; 2]>,
+}
+
+impl Passed {
+    fn of_calls(ends: &Ends<'_>) -> Self {
+        let whole = &ends.whole;
+        let each = |visit: &mut dyn FnMut(usize, [u32; 2])| {
+            for ((node, at), number) in ends.sites.iter().zip(0..) {
+                let values = &whole.values[*node as usize];
+                let site = &values.sites[*at as usize];
+                for (input, own) in whole.inputs(site.callee).zip(values.ins(site)) {
+                    if *own != NONE {
+                        visit(input, [whole.value(*node, *own), number]);
+                    }
+                }
+            }
+        };
+        let mut first = vec![0; whole.interface()[0] + 2];
+        each(&mut |input, _| first[input + 2] += 1);
+        let mut next = 0;
+        for first in &mut first {
+            next += *first;
+            *first = next;
+        }
+        let mut all = vec![[0; 2]; next as usize];
+        each(&mut |input, passed| {
+            all[first[input + 1] as usize] = passed;
+            first[input + 1] += 1;
+        });
+        Self { first, all }
+    }
+
+    /// The arguments that are passed to an input.
+    pub(super) fn of(&self, input: usize) -> &[[u32; 2]] {
+        &self.all[self.first[input] as usize..self.first[input + 1] as usize]
+    }
 }
 
 /// An argument of a call that a sink takes.
@@ -61,6 +106,7 @@ impl<'a> Ends<'a> {
         Ok(Self {
             names: Names::of(&whole.program),
             sites_of: sites_of.unwrap_or_default(),
+            passed: OnceLock::new(),
             whole,
             sites,
         })
@@ -68,6 +114,11 @@ impl<'a> Ends<'a> {
 
     pub(super) fn program(&self) -> &Program {
         &self.whole.program
+    }
+
+    /// Arguments by the inputs that they are passed to. The first call costs a pass over all of them.
+    pub(super) fn passed(&self) -> &Passed {
+        self.passed.get_or_init(|| Passed::of_calls(self))
     }
 
     /// Dispatches that may call a function.

@@ -6,6 +6,7 @@
 
 use super::flow::Flows;
 use crate::order::Rows;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Values of a page: 2 bits each in 64 words.
@@ -130,10 +131,27 @@ impl Hubs {
 pub(super) trait Reached {
     /// Values where data of a source begins, sorted.
     fn seeds(&self, source: u32) -> &[u32];
-    /// Whether data of a source comes to a value without going down into a callee.
-    fn has_risen(&self, source: u32, value: u32) -> bool;
-    /// The sources whose data comes to a value, as bits; by its function and number there, too.
+    /// The same within a range of values, of all sources that have some there.
+    fn seeds_within(&self, range: Range<usize>) -> Vec<&[u32]>;
+    /// The sources whose data comes to a value without going down into a callee, as bits.
+    fn risen(&self, value: u32) -> u64;
+    /// The sources whose data comes to a value; by its function and number there, too.
     fn sources(&self, value: u32, place: (u32, u32)) -> u64;
+}
+
+/// The parts of sorted lists within a range, but those without any.
+pub(super) fn seeds_within<'s>(
+    lists: impl Iterator<Item = &'s [u32]>,
+    range: Range<usize>,
+) -> Vec<&'s [u32]> {
+    let within = |seeds: &'s [u32]| {
+        let from = |end: usize| seeds.partition_point(|seed| (*seed as usize) < end);
+        &seeds[from(range.start)..from(range.end)]
+    };
+    lists
+        .map(within)
+        .filter(|seeds| !seeds.is_empty())
+        .collect()
 }
 
 /// One source.
@@ -142,9 +160,15 @@ impl Reached for Reach {
         &self.seeds
     }
 
-    fn has_risen(&self, _: u32, value: u32) -> bool {
+    fn seeds_within(&self, range: Range<usize>) -> Vec<&[u32]> {
+        seeds_within([self.seeds.as_slice()].into_iter(), range)
+    }
+
+    fn risen(&self, value: u32) -> u64 {
         let rose = self.rose.as_ref();
-        self.marks.has(value, RISEN) || rose.is_some_and(|hub| hub.after.has(value, RISEN))
+        let is_risen =
+            self.marks.has(value, RISEN) || rose.is_some_and(|hub| hub.after.has(value, RISEN));
+        u64::from(is_risen)
     }
 
     fn sources(&self, value: u32, _: (u32, u32)) -> u64 {

@@ -4,9 +4,9 @@ use super::ends::{Argument, Ends};
 use super::flow::Flows;
 use super::reach::{Hubs, Reach, Reached};
 use super::spec::Spec;
-use super::summary::{Summaries, callees_first, summaries};
+use super::summary::{Risen, Summaries, callees_first, summaries};
 use super::wide::{SOURCES_MOST, Wide};
-use super::witness::{Details, Way};
+use super::witness::{Details, Ways};
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind};
@@ -82,6 +82,8 @@ pub struct TaintSession<'a> {
     order: Rows,
     /// Inputs that values depend on.
     summaries: Summaries,
+    /// Sources that rose together with them, until they are asked for.
+    first: Mutex<Option<(Vec<Spec>, Risen)>>,
     details: Mutex<Details>,
     kept: Mutex<Kept>,
     /// Values that searches took before they shared hubs.
@@ -122,25 +124,36 @@ impl<'a> TaintSession<'a> {
         calls: Cow<'a, Calls>,
         on: On,
     ) -> Result<Self, ModuleError> {
-        let session = Self::over(program, calls, on.limits)?;
+        let session = Self::over(program, calls, &[], on.limits)?;
         session.flows()?;
         Ok(session)
     }
 
-    /// As [`TaintSession::open`], of a program that is asked few questions: flows are not laid out before a question needs them.
+    /// As [`TaintSession::open`], of a program that is asked few questions: flows are not laid out
+    /// before a question needs them. Of these sources, which the first question will ask for, up to 64
+    /// rise together with the summaries.
+    ///
+    /// # Errors
+    /// [`ModuleError::NoSuchName`] for a source that the program lacks; [`ModuleError::TooLarge`].
     pub(crate) fn over(
         program: Cow<'a, Program>,
         calls: Cow<'a, Calls>,
+        sources: &[Spec],
         limits: Limits,
     ) -> Result<Self, ModuleError> {
         let ends = Ends::of(program, calls, limits)?;
         let order = callees_first(&ends.whole.calls);
-        let summaries = summaries(&ends.whole, &order, limits)?;
+        let sources = sources.chunks(SOURCES_MOST).next().unwrap_or_default();
+        let seeds = sources.iter().map(|source| ends.seeds(source));
+        let seeds = seeds.collect::<Result<_, _>>()?;
+        let (summaries, risen) = summaries(&ends.whole, &order, seeds, limits)?;
+        let first = risen.map(|risen| (sources.to_vec(), risen));
         Ok(Self {
             ends,
             flows: OnceLock::new(),
             order,
             summaries,
+            first: Mutex::new(first),
             details: Mutex::default(),
             kept: Mutex::default(),
             taken: AtomicU64::new(0),
@@ -327,10 +340,17 @@ impl<'a> TaintSession<'a> {
             }
             let mut details = lock(&self.details);
             follow(chunk, &mut TaintWork::default(), &mut |reached| {
-                for (finding, (argument, number)) in &mut shown {
-                    let source = (number % width as u32, &question.sources[*number as usize]);
-                    let mut way = self.way(source, reached, &mut details);
-                    finding.witness = way.steps(argument, &finding.place);
+                let mut ways = self.ways(chunks[chunk], reached, &mut details);
+                for to_one in shown.chunk_by_mut(|(_, one), (_, other)| one.0 == other.0) {
+                    let Some((_, (argument, _))) = to_one.first() else {
+                        continue;
+                    };
+                    let numbers = to_one.iter().map(|(_, (_, number))| number % width as u32);
+                    let sources = numbers.fold(0, |all, number| all | 1 << number);
+                    ways.search(argument.site, argument.input, sources);
+                    for (finding, (_, number)) in to_one {
+                        finding.witness = ways.steps(number % width as u32, &finding.place);
+                    }
                 }
             })?;
         }
@@ -344,10 +364,18 @@ impl<'a> TaintSession<'a> {
 
     /// Follows sources, all at once.
     fn wide(&self, sources: &[Spec], work: &mut TaintWork) -> Result<Wide<'_>, ModuleError> {
-        let seeds = sources.iter().map(|source| self.ends.seeds(source));
-        let seeds = seeds.collect::<Result<Vec<_>, _>>()?;
-        work.followed += seeds.iter().filter(|seeds| !seeds.is_empty()).count();
-        let wide = Wide::of(&self.ends.whole, &self.order, &self.summaries, seeds);
+        let (whole, order) = (&self.ends.whole, &self.order);
+        let first = lock(&self.first).take_if(|(first, _)| first == sources);
+        let risen = match first {
+            Some((_, risen)) => risen,
+            None => {
+                let seeds = sources.iter().map(|source| self.ends.seeds(source));
+                let seeds = seeds.collect::<Result<_, _>>()?;
+                Risen::of(whole, order, &self.summaries, seeds)
+            }
+        };
+        work.followed += risen.seeds.iter().filter(|seeds| !seeds.is_empty()).count();
+        let wide = Wide::of(whole, order, &self.summaries, risen);
         work.values += wide.taken;
         Ok(wide)
     }
@@ -372,21 +400,14 @@ impl<'a> TaintSession<'a> {
         work.values += taken;
     }
 
-    /// Searches for ways from a source, by its number among those that were followed.
-    pub(super) fn way<'w>(
+    /// Searches for ways from sources that were followed together.
+    pub(super) fn ways<'w>(
         &'w self,
-        (number, source): (u32, &'w Spec),
+        sources: &'w [Spec],
         reach: &'w dyn Reached,
         details: &'w mut Details,
-    ) -> Way<'w> {
-        Way {
-            ends: &self.ends,
-            summaries: &self.summaries.words,
-            reach,
-            number,
-            source,
-            details,
-        }
+    ) -> Ways<'w> {
+        Ways::new(&self.ends, &self.summaries.words, reach, sources, details)
     }
 
     /// Follows a source with the kept search, else with one that has not begun.

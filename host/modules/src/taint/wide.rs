@@ -1,14 +1,16 @@
 //! The values that data of up to 64 sources reaches: a bit for each source.
 //!
 //! A program that is asked once has no flows between all values laid out for it. Data rises to
-//! callers as words along the values of one function at a time, as summaries do. On its way down,
+//! callers as words along the values of one function at a time, as summaries do and together with
+//! them (`summary.rs`). On its way down,
 //! words of inputs are enough: a value depends on the inputs that its summary names.
 
-use super::reach::Reached;
-use super::summary::{Across, Along, Summaries, inputs_of};
+use super::reach::{Reached, seeds_within};
+use super::summary::{Across, Lanes, Risen, Summaries, inputs_of};
 use crate::order::Rows;
 use crate::values::{NONE, Whole};
 use hashbrown::HashMap;
+use std::ops::Range;
 
 /// Most sources at once.
 pub(super) const SOURCES_MOST: usize = 64;
@@ -33,36 +35,29 @@ pub(super) struct Wide<'a> {
 }
 
 impl<'a> Wide<'a> {
-    /// Follows sources by the values where their data begins. `order` has callees before callers.
+    /// Follows sources on from where their data has risen. `order` has callees before callers.
     pub(super) fn of(
         whole: &'a Whole<'a>,
-        order: &'a Rows,
+        order: &Rows,
         summaries: &'a Summaries,
-        seeds: Vec<Vec<u32>>,
+        risen: Risen,
     ) -> Self {
-        let mut rising = Along::new(whole, order, Some(&summaries.outputs));
-        for (source, seeds) in seeds.iter().enumerate() {
-            for seed in seeds {
-                rising.words[*seed as usize] |= 1 << source;
-                rising.is_open[whole.owner(*seed).0 as usize] = true;
-            }
-        }
-        rising.settle();
         let mut wide = Self {
             whole,
             summaries,
-            seeds,
-            taken: rising.taken,
-            risen: rising.words,
+            taken: risen.taken,
+            seeds: risen.seeds,
+            risen: risen.words,
             fallen: vec![0; whole.interface()[0]],
             shared: HashMap::new(),
         };
-        wide.fall(order, rising.is_open);
+        wide.fall(order);
         wide
     }
 
-    /// Takes data down, callers first, until nothing is new. No function `is_open` at first.
-    fn fall(&mut self, order: &Rows, mut is_open: Vec<bool>) {
+    /// Takes data down, callers first, until nothing is new.
+    fn fall(&mut self, order: &Rows) {
+        let mut is_open = vec![false; self.whole.values.len()];
         for component in (0..order.nodes()).rev() {
             let mut is_first = true;
             let mut is_new = true;
@@ -101,9 +96,13 @@ impl<'a> Wide<'a> {
             let across = Across {
                 whole,
                 gates: &self.summaries.outputs,
-                rising: None,
+                rising: &[],
             };
-            across.flow(values, words, &mut Vec::new());
+            let lanes = &mut Lanes {
+                depends: words,
+                risen: &mut [],
+            };
+            across.flow::<true, false>(values, lanes, &mut Vec::new());
         }
         let any = |words: &[u64]| words.iter().fold(0, |any, word| any | word);
         let most = any(&self.risen[whole.range(node)]) | any(&self.fallen[inputs]);
@@ -152,8 +151,12 @@ impl Reached for Wide<'_> {
         &self.seeds[source as usize]
     }
 
-    fn has_risen(&self, source: u32, value: u32) -> bool {
-        self.risen[value as usize] >> source & 1 == 1
+    fn seeds_within(&self, range: Range<usize>) -> Vec<&[u32]> {
+        seeds_within(self.seeds.iter().map(Vec::as_slice), range)
+    }
+
+    fn risen(&self, value: u32) -> u64 {
+        self.risen[value as usize]
     }
 
     fn sources(&self, _: u32, (node, own): (u32, u32)) -> u64 {

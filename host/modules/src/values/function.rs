@@ -7,7 +7,7 @@
 //! first, then outputs.
 
 use super::follow::{Follow, Port};
-use crate::model::{Body, Function, Initial, Kind, Module, Program};
+use crate::model::{Body, Function, Initial, Kind, Module, Op, Program};
 use crate::wasm::{Effect, effect};
 use hashbrown::HashMap;
 use std::ops::Range;
@@ -404,11 +404,22 @@ impl<'a> Maker<'a> {
             for at in body.ops_of(block) {
                 self.step(at, callee);
             }
+            let mut goes_on = false;
             for to in body.successors_of(block) {
-                match *to as usize > block {
-                    true => self.pass(*to),
-                    false => self.pass_back(*to)?,
+                let next = *to as usize;
+                if next == block + 1 && self.starts[next].is_none() {
+                    goes_on = true;
+                } else if next > block {
+                    self.pass(*to);
+                } else {
+                    self.pass_back(*to)?;
                 }
+            }
+            if goes_on {
+                // The first way to the next block needs no copy.
+                let height = body.blocks[block + 1].height as usize;
+                self.now.truncate(self.base() + height);
+                self.starts[block + 1] = Some(std::mem::take(&mut self.now));
             }
         }
         Some(())
@@ -447,7 +458,9 @@ impl<'a> Maker<'a> {
         let height = self.function.body.blocks[block].height as usize;
         let (base, count) = (self.base(), self.base() + height);
         if let Some(start) = self.starts[block].take() {
-            self.free.push(std::mem::replace(&mut self.now, start));
+            let before = std::mem::replace(&mut self.now, start);
+            self.free
+                .extend(Some(before).filter(|cells| cells.capacity() > 0));
         } else {
             self.now.clear();
         }
@@ -533,6 +546,9 @@ impl<'a> Maker<'a> {
 
     fn step(&mut self, at: usize, callee: &dyn Fn(usize) -> Option<(u32, u32)>) {
         let op = self.function.body.ops[at];
+        if matches!(self.follow, Follow::Data) && self.plain(at, op) {
+            return;
+        }
         let base = self.base();
         let below = self.now.len().saturating_sub(op.pops() as usize).max(base);
         let mut operands = std::mem::take(&mut self.operands);
@@ -570,6 +586,64 @@ impl<'a> Maker<'a> {
             self.now.resize(height, made);
         }
         self.operands = operands;
+    }
+
+    /// Takes an operation that most code consists of, without a list of its operands. Returns whether
+    /// it is one.
+    fn plain(&mut self, at: usize, op: Op) -> bool {
+        let base = self.base();
+        if self.now.len() < base + op.pops() as usize {
+            return false;
+        }
+        match (op.kind(), op.pops(), op.pushes()) {
+            (Kind::Constant, 0, 1) => self.now.push(NONE),
+            (Kind::LocalGet, 0, 1) => self.now.push(self.now[op.arg as usize]),
+            (Kind::LocalSet, 1, 0) => {
+                self.now[op.arg as usize] = self.now.pop().unwrap_or(NONE);
+            }
+            (Kind::LocalTee, 1, 1) => {
+                self.now[op.arg as usize] = self.now.last().copied().unwrap_or(NONE);
+            }
+            // What has one operand makes no value of its own.
+            (Kind::Pure, 1, 1) => {}
+            (Kind::Opaque, 1, 0) => {
+                self.now.pop();
+            }
+            (Kind::Pure, 2, 1) => {
+                let other = self.now.pop().unwrap_or(NONE);
+                if let Some(one) = self.now.pop() {
+                    let made = self.join_two(at, one, other);
+                    self.now.push(made);
+                }
+            }
+            (Kind::Load, 1, 1) => {
+                self.now.pop();
+                let made = self.load(at, self.shape.globals() as usize);
+                self.now.push(made);
+            }
+            (Kind::Store, 2, 0) => {
+                let memory = self.locals() + self.shape.globals() as usize;
+                let stored = self.now.pop().unwrap_or(NONE);
+                self.now.pop();
+                self.now[memory] = self.join_two(at, self.now[memory], stored);
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// A value that depends on two; the one where there is no other.
+    fn join_two(&mut self, at: usize, one: u32, other: u32) -> u32 {
+        if one == other || other == NONE {
+            return one;
+        }
+        if one == NONE {
+            return other;
+        }
+        let made = self.values.make(at as u32);
+        let edges = [(one.min(other), made), (one.max(other), made)];
+        self.values.edges.extend(edges);
+        made
     }
 
     /// The data that an operation makes.

@@ -23,6 +23,8 @@ pub(crate) struct Whole<'a> {
     /// The first input and the first output of each node, among those of all, and their numbers.
     ends: Vec<[u32; 2]>,
     shapes: Vec<Shape>,
+    /// Number of parameters of each node, without a look at all that is known of functions.
+    parameters: Vec<u32>,
 }
 
 /// Most values and most flows: numbers of both are words.
@@ -90,10 +92,13 @@ impl<'a> Whole<'a> {
             Some(_) => Shape::EMPTY,
         };
         let shapes: Vec<Shape> = program.modules.iter().map(of_module).collect();
+        let nodes = 0..calls.nodes() as u32;
+        let parameters: Vec<u32> = nodes.map(|node| calls.arity(&program, node).0).collect();
         let values = values(Input {
             program: &program,
             calls: &calls,
             shapes: &shapes,
+            parameters: &parameters,
             references,
         });
         let first = firsts(name, values.iter().map(|(_, count)| *count))?;
@@ -111,6 +116,7 @@ impl<'a> Whole<'a> {
             first,
             ends,
             shapes,
+            parameters,
         })
     }
 
@@ -181,6 +187,7 @@ impl<'a> Whole<'a> {
             program: &self.program,
             calls: &self.calls,
             shapes: &self.shapes,
+            parameters: &self.parameters,
             references: None,
         };
         let mut place = Workplace::default();
@@ -290,6 +297,8 @@ struct Input<'a> {
     program: &'a Program,
     calls: &'a Calls,
     shapes: &'a [Shape],
+    /// Number of parameters of each node.
+    parameters: &'a [u32],
     /// References of each module, if not data but those are followed.
     references: Option<&'a [References<'a>]>,
 }
@@ -338,7 +347,7 @@ impl<'a> Input<'a> {
         let (program, calls) = (self.program, self.calls);
         let callee = |op: usize| {
             let callee = calls.callee(program, node, op)?;
-            Some((callee, calls.arity(program, callee).0))
+            Some((callee, self.parameters[callee as usize]))
         };
         let follow = self.references.map_or(Follow::Data, |references| {
             Follow::References(&references[function.module as usize])
