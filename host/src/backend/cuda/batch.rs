@@ -100,29 +100,27 @@ impl<'g> CudaBatch<'g> {
             Some(_) => Entry::OwnBatch,
             None => entry,
         };
-        let kernels = LinkedKernels {
-            entries: &[Entry::BatchLinked],
-            shape: RequestedShape {
-                blocks: options.blocks,
-                lanes: Some(lanes),
-                ..RequestedShape::default()
-            },
-            residency: Residency::Free,
+        let shape = RequestedShape {
+            blocks: options.blocks,
+            lanes: Some(lanes),
+            ..RequestedShape::default()
         };
         // Compiling the kernel is not part of the upload's time.
         let started = Instant::now();
         let pack = Pack::of(jobs)?;
         let laid_out_ns = elapsed_ns(started);
         let programs = jobs.iter().map(|job| &*job.program);
-        let mut code = (entry == Entry::BatchAll && run_code_alone(programs))
-            .then(|| LinkedCode::of(Programs::of_batch(jobs, &pack), options.jit, kernels));
+        let mut code = (entry == Entry::BatchAll && run_code_alone(programs)).then(|| {
+            let kernels = LinkedKernels::free(&[Entry::BatchLinked], shape);
+            LinkedCode::of(Programs::of_batch(jobs, &pack), options.jit, kernels)
+        });
         let linked = code.as_mut().and_then(|code| code.grid(&module));
         let is_linked = linked.is_some();
         let most = match linked {
             Some(grid) => grid,
             None => {
                 let whole = module.kernel_within(entry, Bound::ANY, own)?;
-                Grid::new(whole, kernels.shape, kernels.residency)?
+                Grid::new(whole, shape, Residency::Free)?
             }
         };
         let started = Instant::now();

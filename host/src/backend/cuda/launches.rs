@@ -104,11 +104,8 @@ impl Launches {
             return Ok(());
         }
         let entries = if run_code_alone([program]) {
-            let kernels = LinkedKernels {
-                entries: &[Entry::GroupLinked, Entry::BodyLinked],
-                shape: self.asked,
-                residency: Residency::Free,
-            };
+            let entries = &[Entry::GroupLinked, Entry::BodyLinked];
+            let kernels = LinkedKernels::free(entries, self.asked);
             let code = LinkedCode::of(Programs::one(program, graph), self.jit, kernels);
             self.machine_code = Some(Box::new(code));
             if self.link() {

@@ -46,8 +46,9 @@ const WAVES_MAX: u32 = 1024;
 /// The reason for which programs are interpreted beside waves that no kernel with machine code has.
 pub(super) const BESIDE_CODE: &str = "the kernel runs other waves beside code";
 
-/// Runs of each of its programs that are expected of a service.
-const SERVED: u64 = 1000;
+/// Most lanes of a block of kernels that are not persistent: the driver's compiler gives functions as
+/// many registers as they like, up to 255, and refuses a kernel whose lanes may have fewer.
+const FREE_LANES: u32 = 256;
 
 /// Time from which on a run, or all so far, is worth a look for code that was kept, nanoseconds.
 const LOOK_NS: u64 = 5_000_000;
@@ -64,10 +65,23 @@ pub(super) struct LinkedKernels {
 }
 
 impl LinkedKernels {
+    /// Kernels whose blocks do not wait for each other, in blocks of at most [`FREE_LANES`] lanes.
+    pub(super) fn free(entries: &'static [Entry], asked: RequestedShape) -> Self {
+        let lanes = asked.lanes.unwrap_or(FREE_LANES).min(FREE_LANES);
+        Self {
+            entries,
+            shape: RequestedShape {
+                lanes: Some(lanes),
+                ..asked
+            },
+            residency: Residency::Free,
+        }
+    }
+
     fn bound(&self, units: u32) -> Bound {
         match self.residency {
             Residency::Cooperative => self.shape.bound(units),
-            Residency::Free => Bound::ANY,
+            Residency::Free => Bound::of(FREE_LANES, true),
         }
     }
 }
@@ -120,28 +134,6 @@ impl Programs {
             edges: edges.max().unwrap_or(0),
             all: programs.collect(),
         }
-    }
-
-    /// Those of a service, each with the number of its first instruction.
-    pub(super) fn of_service<'p>(
-        programs: impl Iterator<Item = (&'p EncodedProgram, u32)>,
-        graph: &Graph,
-    ) -> Self {
-        let mut all = Self {
-            all: Vec::new(),
-            steps: 0,
-            edges: graph.edges(),
-        };
-        for (program, first_code) in programs {
-            let steps = code::steps(program, graph).saturating_mul(SERVED);
-            all.steps = all.steps.saturating_add(steps);
-            all.all.push(Program {
-                program: Arc::new(program.clone()),
-                registers: program.registers.clone(),
-                first_code,
-            });
-        }
-        all
     }
 
     /// Waves of code.
@@ -236,6 +228,9 @@ impl LinkedCode {
         let waves = programs.waves();
         let refused = match jit {
             Jit::Never => Some("not asked for".to_owned()),
+            Jit::Auto if kernels.residency == Residency::Free => {
+                Some("a kernel that is not persistent takes it if asked".to_owned())
+            }
             _ if programs.edges > EDGES_MAX => Some(format!("more than {EDGES_MAX} edges")),
             _ if waves > WAVES_MAX => Some(format!("more than {WAVES_MAX} waves of code")),
             _ => None,
