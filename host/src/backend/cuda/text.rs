@@ -7,6 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The first words of functions.
 const STARTS: [&str; 3] = [".visible .entry ", ".func ", ".visible .func "];
 
+/// The first word of a function that other texts may call.
+const VISIBLE: &str = ".visible ";
+
 /// The end of a function.
 const END: &str = "\n}\n";
 
@@ -46,6 +49,11 @@ fn part(text: &str, entries: &[Entry], code: Option<&str>) -> String {
     for piece in &pieces {
         match (piece.name, code) {
             (Some(LINKED_NAME), Some(code)) if piece.is_defined => kept.push_str(code),
+            // The driver's compiler fits registers of functions to the kernels that call them, unless
+            // other texts may call them too.
+            (Some(LINKED_NAME), Some(_)) => {
+                kept.push_str(piece.text.trim_start_matches(VISIBLE));
+            }
             (Some(name), _) if is_left_out(name) => {}
             _ => kept.push_str(piece.text),
         }
@@ -102,7 +110,7 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
 fn named(text: &str) -> Option<(&str, bool)> {
     let (head, rest) = text.split_at(text.find(['{', ';'])?);
     // A result stands in parentheses before the name.
-    let names = head.trim_start_matches(".visible ");
+    let names = head.trim_start_matches(VISIBLE);
     let names = names
         .strip_prefix(".entry ")
         .or_else(|| names.strip_prefix(".func "))?
@@ -175,6 +183,7 @@ mod tests {
                 assert_eq!(with.matches(&code).count(), 1);
                 assert_eq!(with.matches(&format!(".func {LINKED_NAME}(")).count(), 1);
                 assert!(!with.contains("trap; //"));
+                assert!(!with.contains(&format!("{VISIBLE}.func {LINKED_NAME}")));
             }
         }
     }
