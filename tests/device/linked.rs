@@ -1,4 +1,4 @@
-//! Machine code of waves in batches and launches on a GPU: the words, faults and reports.
+//! Machine code of waves in batches, services and launches on a GPU: the words, faults and reports.
 
 use crate::tally::Tally;
 use seawall::analysis::{self, AnalysisKind, Question};
@@ -9,11 +9,13 @@ use seawall::backend::{BackendError, CodeReport, RunLimits, Session as _};
 use seawall::executor::Jit;
 use seawall::graph::{Form, Graph, Parallel};
 use seawall::program::{Edges, EncodedProgram, Join, Kind, Over, ProgramBuilder};
+use seawall::service::{Config, On, Program, Query, Reply, Service, Span};
 use seawall_core::abi::control::FaultCode;
 use seawall_oracles::batches::job;
 use seawall_oracles::composed::{COMPOSED, run_composed};
 use seawall_oracles::random::Random;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const NAME: &str = "batch";
 
@@ -26,7 +28,10 @@ const ORDERLESS: [AnalysisKind; 5] = [
     AnalysisKind::Msf,
 ];
 
-/// Runs batches and launches with machine code.
+/// Longest time until a batch that runs again and again has machine code.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Runs batches, launches and a service with machine code.
 pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
     let repeat = format!("SEED={seed}");
     let lanes: &[Option<u32>] = match quick {
@@ -51,6 +56,10 @@ pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
         tally.check("launches of machine code", name, &repeat, || {
             launches(executor)
         });
+    }
+    tally.check("a service of code", "service", &repeat, serve);
+    if !quick {
+        tally.check("a batch compiled beside its runs", NAME, &repeat, beside);
     }
 }
 
@@ -332,4 +341,77 @@ fn launches(executor: Executor) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Two programs of a service, whose workers run one after the other.
+fn serve() -> Result<(), String> {
+    let graph = Arc::new(star());
+    let nodes = graph.nodes();
+    let mut wanted: Option<Vec<Vec<u32>>> = None;
+    for jit in [Jit::Never, Jit::Always] {
+        let programs = [5, 8].map(|rounds| {
+            let program = sums(nodes, rounds)?;
+            let result = program.register(0).ok_or("no such register")?;
+            Ok::<_, String>(Program::new(Arc::new(program), result))
+        });
+        let config = Config {
+            on: On::Gpu { device: 0 },
+            jit,
+            programs: programs.into_iter().collect::<Result<_, _>>()?,
+            ..Config::default()
+        };
+        let service = Service::start(Arc::clone(&graph), config).map_err(text)?;
+        let client = service.client(1).ok_or("no client")?;
+        let mut found = Vec::new();
+        for program in [0, 1, 0] {
+            let to = Span {
+                address: 0,
+                words: nodes,
+            };
+            let query = Query::Run {
+                program,
+                inputs: Span::default(),
+                to,
+            };
+            let ticket = client.submit(query).map_err(text)?;
+            let reply = ticket.wait(None).map_err(text)?.reply;
+            if !matches!(reply, Reply::Written { words, .. } if words == nodes) {
+                return Err(format!("{jit:?}: {reply:?}"));
+            }
+            let mut words = vec![0; nodes as usize];
+            client.read(0, &mut words).map_err(text)?;
+            found.push(words);
+        }
+        let code = service.stats().code.ok_or("no report of code")?;
+        if (code.compiled == code.waves) != (jit == Jit::Always) {
+            return Err(format!("{jit:?}: {code:?}"));
+        }
+        if found[0] != found[2] || *wanted.get_or_insert_with(|| found.clone()) != found {
+            return Err(format!("{jit:?}: words differ"));
+        }
+    }
+    Ok(())
+}
+
+/// Runs that have taken long have machine code made beside them, or take what was kept, and go on
+/// with the same words.
+fn beside() -> Result<(), String> {
+    let graph = star();
+    let jobs = [(5000, 0), (5001, 0), (5002, 0)];
+    let jobs = jobs.map(|(rounds, result)| job_of(&graph, sums(graph.nodes(), rounds)?, result));
+    let jobs = jobs.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let mut batch = CudaBatch::open(&jobs, options(Jit::Auto)).map_err(text)?;
+    let started = Instant::now();
+    let mut wanted = None;
+    while started.elapsed() < PATIENCE {
+        let stats = batch.run().map_err(text)?;
+        let found = batch.read().map_err(text)?;
+        if *wanted.get_or_insert_with(|| found.clone()) != found {
+            return Err("words differ from those of the first run".to_owned());
+        }
+        if code_of(&stats)?.compiled > 0 {
+            return check_compiled(&stats);
+        }
+    }
+    Err("no machine code came".to_owned())
 }

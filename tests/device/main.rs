@@ -55,7 +55,7 @@ const PARTS: [(&str, &str); 10] = [
     ("faults", "faults and cancelled runs"),
     ("own", "waves of other crates"),
     ("plans", "plans, budgets, faults of batches"),
-    ("code", "machine code of batches and launches"),
+    ("code", "machine code of batches, launches and services"),
     ("service", "a service"),
     ("streams", "streams"),
     ("devices", "several devices"),

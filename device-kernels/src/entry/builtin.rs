@@ -84,6 +84,9 @@ crate::export_kernels! {
     seawall_serve(record: *const ServeRecord) bodies::serve::<Nothing>(record);
     /// A service whose workers run programs too.
     seawall_serve_all(record: *const ServeRecord) bodies::serve::<All>(record);
+    /// A service whose workers run programs that only run code, with machine code that the host
+    /// links to it.
+    seawall_serve_linked(record: *const ServeRecord) bodies::serve::<Linked>(record);
     /// A stream of edges through memory of the host, until the host ends it. All blocks must be
     /// resident at once.
     seawall_stream(record: *const StreamRecord) stream(Device {}, Stream::new(record));

@@ -1,8 +1,10 @@
 //! Services whose workers are blocks of a grid: the inputs of a machine that runs one.
 
+use super::CodeReport;
 use super::pages::Pages;
 use super::record::GraphAddresses;
 use super::served::ServedProgram;
+use crate::executor::Jit;
 use crate::graph::{Graph, WeightKind};
 use seawall_core::abi::VERSION;
 use seawall_core::abi::serve::{MAGIC, ServeRecord};
@@ -23,6 +25,12 @@ pub(crate) struct Serving<'a> {
     pub(crate) workers: u32,
     /// Time that a slot may take, nanoseconds.
     pub(crate) slot_budget_ns: u64,
+    /// Whether waves of code become machine code.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(dead_code, reason = "blocks on threads interpret")
+    )]
+    pub(crate) jit: Jit,
     /// Programs that queries may run.
     pub(crate) programs: &'a [ServedProgram<'a>],
 }
@@ -32,6 +40,8 @@ pub(crate) struct Started {
     pub(crate) name: String,
     /// Blocks that work.
     pub(crate) workers: u32,
+    /// How waves of code run; `None` without any.
+    pub(crate) code: Option<CodeReport>,
 }
 
 /// Addresses of a machine's own memory.

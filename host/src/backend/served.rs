@@ -5,6 +5,7 @@
 //! '--------------- the image of a worker ----------------' '------- zeroed once -----------'
 //! ```
 
+use super::code::with_code_from;
 use super::record::GraphAddresses;
 use super::tables::{Layout, Placement};
 use super::{BackendError, fit, overflow};
@@ -34,6 +35,8 @@ pub(crate) struct ServedProgram<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Place<'a> {
     program: &'a EncodedProgram,
+    /// The number of its first instruction among those of all programs.
+    first_code: u32,
     tables: u64,
     inputs: u64,
     arena: u64,
@@ -64,6 +67,9 @@ pub(super) struct Around<'g> {
     pub(super) graph: &'g Graph,
     pub(super) addresses: GraphAddresses,
     pub(super) time_budget_ns: u64,
+    /// Whether a kernel finds the machine code of waves by the numbers of their first instructions
+    /// among those of all programs.
+    pub(super) is_linked: bool,
 }
 
 impl<'a> Space<'a> {
@@ -87,6 +93,7 @@ impl<'a> Space<'a> {
         };
         let mut places: Vec<Place<'_>> = Vec::with_capacity(programs.len());
         let mut answers = Vec::with_capacity(programs.len());
+        let mut instructions = 0_u32;
         for served in programs {
             let program = served.program;
             let result = Ids::of(program).number_of(served.result)?;
@@ -102,10 +109,12 @@ impl<'a> Space<'a> {
                 overflow::check_sure(program, graph)?;
                 places.push(Place {
                     program,
+                    first_code: instructions,
                     tables: take(Layout::of(program).bytes),
                     inputs: 0,
                     arena: 0,
                 });
+                instructions = instructions.saturating_add(program.code.len() as u32);
             }
         }
         let image_bytes = take(0);
@@ -126,6 +135,12 @@ impl<'a> Space<'a> {
     #[cfg(feature = "cuda")]
     pub(super) const fn is_empty(&self) -> bool {
         self.places.is_empty()
+    }
+
+    /// Each program, and the number of its first instruction.
+    pub(super) fn programs(&self) -> impl Iterator<Item = (&'a EncodedProgram, u32)> {
+        let places = self.places.iter();
+        places.map(|place| (place.program, place.first_code))
     }
 
     /// Bytes of one worker.
@@ -165,7 +180,10 @@ impl<'a> Space<'a> {
                 memory_pressure_bps: 0,
                 time_budget_ns: around.time_budget_ns,
             };
-            let part = placement.image(place.program);
+            let part = match around.is_linked {
+                true => placement.image(&place.numbered()),
+                false => placement.image(place.program),
+            };
             let start = place.tables as usize;
             if let Some(to) = image.get_mut(start..start + part.len()) {
                 to.copy_from_slice(&part);
@@ -186,6 +204,14 @@ impl<'a> Space<'a> {
 }
 
 impl Place<'_> {
+    /// The program, whose waves name their code by its number among those of all programs.
+    fn numbered(&self) -> EncodedProgram {
+        EncodedProgram {
+            waves: with_code_from(self.first_code, &self.program.waves),
+            ..self.program.clone()
+        }
+    }
+
     /// The record of an answer, where the worker's memory begins at `base`.
     fn record(&self, base: u64, answer: &Answer) -> ServeProgram {
         let region = if answer.result.region == Region::Input as u32 {
@@ -202,5 +228,46 @@ impl Place<'_> {
             opcode: answer.opcode,
             rest: 0,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Kind, Over, ProgramBuilder};
+    use seawall_core::abi::program::EachRecord;
+
+    /// Two waves of code.
+    fn program(nodes: u32) -> EncodedProgram {
+        let mut program = ProgramBuilder::new(nodes);
+        let value = program.per_node("value", Kind::U32).unwrap();
+        for name in ["first", "second"] {
+            program.each(name, Over::Nodes, |node| {
+                node.store(value, node.index() + 1)
+            });
+        }
+        program.keep(value);
+        program.encode(&Default::default()).unwrap().0
+    }
+
+    #[test]
+    fn code_of_all_programs_has_numbers_of_its_own() {
+        let graph = Graph::from_edges(4, &[(0, 1)], false).unwrap();
+        let programs = [program(4), program(4)];
+        let served = programs.each_ref().map(|program| ServedProgram {
+            program,
+            result: program.register(0).unwrap(),
+            opcode: 0,
+        });
+        let space = Space::new(&served, &graph).unwrap();
+        let firsts = space.places.iter().flat_map(|place| place.numbered().waves);
+        let firsts = firsts.map(|wave| EachRecord::from_parameters(wave.parameters).first);
+        let firsts: Vec<_> = firsts.collect();
+        assert!(
+            firsts.is_sorted_by(|first, next| first < next),
+            "{firsts:?}"
+        );
+        let second = space.programs().nth(1).unwrap().1;
+        assert_eq!((firsts[2], second), (second, programs[0].code.len() as u32));
     }
 }

@@ -177,7 +177,8 @@ pub struct Config {
     pub slot_budget: Duration,
     /// Programs, by number from 0 on.
     pub programs: Vec<Program>,
-    /// Whether waves of code of programs become machine code on threads; blocks interpret.
+    /// Whether waves of code of programs become machine code: on threads at any time, on a GPU
+    /// before the service starts.
     pub jit: Jit,
     /// Handlers of users' opcodes.
     pub handlers: HashMap<u32, Arc<Handler>>,

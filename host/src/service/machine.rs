@@ -70,6 +70,7 @@ fn serve(shared: &Arc<Shared>, on: On, notice: &StartNotice) -> Result<(), Backe
         posts_each: posts.each(),
         workers: shared.workers,
         slot_budget_ns: u64::try_from(shared.slot_budget.as_nanos()).unwrap_or(u64::MAX),
+        jit: shared.jit,
         programs: &programs,
     };
     let started = |started: Started| {

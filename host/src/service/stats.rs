@@ -117,14 +117,10 @@ pub(super) fn of(shared: &Shared) -> Stats {
 
 /// How waves of code run.
 fn code(shared: &Shared) -> Option<CodeReport> {
+    if shared.posts.is_some() {
+        return shared.machine.get()?.code.clone();
+    }
     let reports = shared.codes.iter().map(|code| code.report(shared.jit));
     let report = reports.reduce(CodeReport::and)?;
-    let report = match shared.posts {
-        Some(_) => CodeReport {
-            reason: Some("blocks that serve interpret".to_owned()),
-            ..report
-        },
-        None => report,
-    };
     Some(report).filter(|report| report.waves > 0)
 }

@@ -69,6 +69,7 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_batch"),
     service("seawall_serve"),
     service("seawall_serve_all"),
+    service("seawall_serve_linked"),
     service("seawall_stream"),
     Bounds {
         kernel: "seawall_batch_search",

@@ -2,6 +2,7 @@
 
 use super::lines;
 use super::stay::stay;
+use crate::backend::code::interpreted;
 use crate::backend::record::GraphAddresses;
 use crate::backend::serve::{ServeAddresses, Serving, Started};
 use crate::backend::served::{Around, Space};
@@ -42,6 +43,7 @@ pub(crate) fn run(
         graph: serving.graph,
         addresses: graph,
         time_budget_ns: serving.slot_budget_ns,
+        is_linked: false,
     };
     for worker in 0..u64::from(serving.workers) {
         let start = worker * space.stride();
@@ -64,6 +66,10 @@ pub(crate) fn run(
     started(Started {
         name: "blocks on threads".to_owned(),
         workers: serving.workers,
+        code: interpreted(
+            space.programs().map(|(program, _)| program),
+            "blocks on threads interpret",
+        ),
     });
     stay(blocks, |grid| {
         // SAFETY: the record and all that it points to outlive the blocks, with the lengths that

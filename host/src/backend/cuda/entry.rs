@@ -53,6 +53,8 @@ pub(super) enum Entry {
     Serve,
     /// The same, with programs.
     ServeAll,
+    /// The same, with programs that only run code, by machine code that the host links to it.
+    ServeLinked,
     /// Runs one device's part of a run on several.
     Multi,
     /// Takes edges that stream from the host, until that ends it.
@@ -72,7 +74,7 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 26] = [
+    pub(super) const ALL: [Self; 27] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
@@ -97,6 +99,7 @@ impl Entry {
         Self::BatchSearch,
         Self::Serve,
         Self::ServeAll,
+        Self::ServeLinked,
         Self::Stream,
         Self::Multi,
     ];
@@ -128,6 +131,7 @@ impl Entry {
             Self::BatchSearch => c"seawall_batch_search",
             Self::Serve => c"seawall_serve",
             Self::ServeAll => c"seawall_serve_all",
+            Self::ServeLinked => c"seawall_serve_linked",
             Self::Stream => c"seawall_stream",
             Self::Multi => c"seawall_multi",
             Self::OwnMega => c"seawall_own_mega",
@@ -145,7 +149,7 @@ impl Entry {
             Self::MegaCode | Self::MegaLinked | Self::MegaAll | Self::OwnMega => 0,
             Self::Batch | Self::BatchSearch | Self::BatchAll => 0,
             Self::BatchLinked | Self::OwnBatch => 0,
-            Self::Serve | Self::ServeAll | Self::OwnServe => 0,
+            Self::Serve | Self::ServeAll | Self::ServeLinked | Self::OwnServe => 0,
             Self::Stream | Self::Multi => 0,
             Self::Group | Self::GroupCode | Self::GroupAll | Self::GroupLinked | Self::OwnGroup => {
                 1

@@ -144,6 +144,11 @@ impl Grid {
         Self { shape, ..self }
     }
 
+    /// The kernel.
+    pub(super) const fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
     /// The chosen shape.
     pub(super) const fn shape(&self) -> GridShape {
         self.shape
@@ -256,7 +261,9 @@ const fn doing(entry: Entry) -> &'static str {
         | Entry::BatchAll
         | Entry::BatchLinked
         | Entry::OwnBatch => "launching the batch",
-        Entry::Serve | Entry::ServeAll | Entry::OwnServe => "launching the service",
+        Entry::Serve | Entry::ServeAll | Entry::ServeLinked | Entry::OwnServe => {
+            "launching the service"
+        }
         Entry::Stream => "launching the stream",
         Entry::Multi => "launching a device of several",
     }

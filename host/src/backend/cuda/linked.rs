@@ -46,7 +46,10 @@ const WAVES_MAX: u32 = 1024;
 /// The reason for which programs are interpreted beside waves that no kernel with machine code has.
 pub(super) const BESIDE_CODE: &str = "the kernel runs other waves beside code";
 
-/// Most lanes of a block of kernels that are not persistent, which leaves each 255 registers: functions
+/// Runs of each of its programs that are expected of a service.
+const SERVED: u64 = 1000;
+
+/// Most lanes of a block of kernels that are launched again, which leaves each 255 registers: functions
 /// of waves take 68 to 254. Larger blocks were not measured.
 const FREE_LANES: u32 = 256;
 
@@ -65,7 +68,7 @@ pub(super) struct LinkedKernels {
 }
 
 impl LinkedKernels {
-    /// Kernels whose blocks do not wait for each other, in blocks of at most [`FREE_LANES`] lanes.
+    /// Kernels that are launched again, in blocks of at most [`FREE_LANES`] lanes.
     pub(super) fn free(entries: &'static [Entry], asked: RequestedShape) -> Self {
         let lanes = asked.lanes.unwrap_or(FREE_LANES).min(FREE_LANES);
         Self {
@@ -78,10 +81,22 @@ impl LinkedKernels {
         }
     }
 
+    /// The kernel of a service, in blocks of `lanes`.
+    pub(super) fn service(lanes: u32) -> Self {
+        Self {
+            entries: &[Entry::ServeLinked],
+            shape: RequestedShape {
+                lanes: Some(lanes),
+                ..RequestedShape::default()
+            },
+            residency: Residency::Free,
+        }
+    }
+
     fn bound(&self, units: u32) -> Bound {
         match self.residency {
             Residency::Cooperative => self.shape.bound(units),
-            Residency::Free => Bound::of(FREE_LANES, true),
+            Residency::Free => Bound::of(self.shape.lanes.unwrap_or(0).max(FREE_LANES), true),
         }
     }
 }
@@ -134,6 +149,28 @@ impl Programs {
             edges: edges.max().unwrap_or(0),
             all: programs.collect(),
         }
+    }
+
+    /// Those of a service, each with the number of its first instruction.
+    pub(super) fn of_service<'p>(
+        programs: impl Iterator<Item = (&'p EncodedProgram, u32)>,
+        graph: &Graph,
+    ) -> Self {
+        let mut all = Self {
+            all: Vec::new(),
+            steps: 0,
+            edges: graph.edges(),
+        };
+        for (program, first_code) in programs {
+            let steps = code::steps(program, graph).saturating_mul(SERVED);
+            all.steps = all.steps.saturating_add(steps);
+            all.all.push(Program {
+                program: Arc::new(program.clone()),
+                registers: program.registers.clone(),
+                first_code,
+            });
+        }
+        all
     }
 
     /// Waves of code.
@@ -228,9 +265,6 @@ impl LinkedCode {
         let waves = programs.waves();
         let refused = match jit {
             Jit::Never => Some("not asked for".to_owned()),
-            Jit::Auto if kernels.residency == Residency::Free => {
-                Some("a kernel that is not persistent takes it if asked".to_owned())
-            }
             _ if programs.edges > EDGES_MAX => Some(format!("more than {EDGES_MAX} edges")),
             _ if waves > WAVES_MAX => Some(format!("more than {WAVES_MAX} waves of code")),
             _ => None,
@@ -550,8 +584,9 @@ mod tests {
             return;
         };
         let launches = [Entry::GroupLinked, Entry::BodyLinked];
-        let kernels: [(&[Entry], u32); 3] = [
+        let kernels: [(&[Entry], u32); 4] = [
             (&[Entry::MegaLinked], 512),
+            (&[Entry::ServeLinked], 512),
             (&[Entry::BatchLinked], FREE_LANES),
             (&launches, FREE_LANES),
         ];

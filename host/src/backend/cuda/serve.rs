@@ -8,16 +8,18 @@ use super::bound::Bound;
 use super::context::Context;
 use super::entry::Entry;
 use super::error::no_answer;
+use super::linked::{BESIDE_CODE, LinkedCode, LinkedKernels, Programs, run_code_alone};
 use super::mapped::Registered;
 use super::memory::DeviceMemory;
 use super::module::{Kernel, Module};
 use super::resident::{ResidentGraph, Uploader, lane, largest_array};
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Stream};
-use crate::backend::BackendError;
+use crate::backend::code::interpreted;
 use crate::backend::pages::Pages;
 use crate::backend::serve::{ServeAddresses, Serving, Started};
 use crate::backend::served::{Around, Space};
+use crate::backend::{BackendError, CodeReport};
 use crate::graph::WeightKind;
 use crate::program::encoded::GraphNeeds;
 use bytemuck::{Zeroable, bytes_of};
@@ -66,6 +68,7 @@ fn serve(
     started(Started {
         name: context.limits().info.name.clone(),
         workers: resident.workers,
+        code: resident.code.clone(),
     });
     resident.watch(is_over, most)
 }
@@ -77,6 +80,7 @@ struct Resident<'a> {
     _held: (ResidentGraph<'a>, DeviceMemory, [DeviceMemory; 3]),
     _mapped: [Registered<'a>; 2],
     kernel: Kernel,
+    code: Option<CodeReport>,
     stream: Stream,
     blocks: u32,
     workers: u32,
@@ -90,7 +94,11 @@ impl<'a> Resident<'a> {
         device: u32,
     ) -> Result<Self, BackendError> {
         let space = Space::new(serving.programs, serving.graph)?;
-        let kernel = kernel(context, &space)?;
+        let Chosen {
+            kernel,
+            code,
+            is_linked,
+        } = Chosen::of(context, &space, serving)?;
         let (stream, mut staging) = lane(context, largest_array(serving.graph))?;
         let graph = upload(serving, device, &space, &stream, &mut staging)?;
         let mapped = [
@@ -107,6 +115,7 @@ impl<'a> Resident<'a> {
             graph: serving.graph,
             addresses,
             time_budget_ns: serving.slot_budget_ns,
+            is_linked,
         };
         let mut uploader = Uploader {
             stream: &stream,
@@ -141,6 +150,7 @@ impl<'a> Resident<'a> {
             _held: (graph, own, [scratch, programs, table]),
             _mapped: mapped,
             kernel,
+            code,
             stream,
             blocks: serving.dispatchers + 1 + workers,
             workers,
@@ -173,18 +183,49 @@ impl<'a> Resident<'a> {
     }
 }
 
-/// The kernel that runs these programs, or the small one if there are none.
-fn kernel(context: &Rc<Context>, space: &Space<'_>) -> Result<Kernel, BackendError> {
-    let module = Module::load(context)?;
-    if let Some(own) = space.own() {
-        let text = module.own_text(own)?;
-        return module.kernel_within(Entry::OwnServe, Bound::ANY, Some(text));
+/// The kernel of a service.
+struct Chosen {
+    kernel: Kernel,
+    /// How waves of code run.
+    code: Option<CodeReport>,
+    /// Whether the kernel has machine code of them.
+    is_linked: bool,
+}
+
+impl Chosen {
+    /// The kernel that runs these programs, or the small one if there are none. It stays until the
+    /// service ends, so that machine code is made now or never.
+    fn of(
+        context: &Rc<Context>,
+        space: &Space<'_>,
+        serving: &Serving<'_>,
+    ) -> Result<Self, BackendError> {
+        let module = Module::load(context)?;
+        let programs = || space.programs().map(|(program, _)| program);
+        let own = space.own().map(|own| module.own_text(own)).transpose()?;
+        let mut code = (own.is_none() && run_code_alone(programs())).then(|| {
+            let programs = Programs::of_service(space.programs(), serving.graph);
+            let kernels = LinkedKernels::service(LANES);
+            LinkedCode::of(programs, serving.jit, kernels)
+        });
+        let linked = code.as_mut().and_then(|code| code.grid(&module));
+        let entry = match own {
+            Some(_) => Entry::OwnServe,
+            None if space.is_empty() => Entry::Serve,
+            None => Entry::ServeAll,
+        };
+        Ok(Self {
+            is_linked: linked.is_some(),
+            kernel: match linked {
+                Some(grid) => grid.kernel().clone(),
+                None => module.kernel_within(entry, Bound::ANY, own)?,
+            },
+            code: match code {
+                Some(code) => Some(code.report()),
+                None => interpreted(programs(), BESIDE_CODE),
+            },
+        })
     }
-    module.kernel(if space.is_empty() {
-        Entry::Serve
-    } else {
-        Entry::ServeAll
-    })
 }
 
 /// Uploads all arrays of the graph that searches read.

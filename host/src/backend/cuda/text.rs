@@ -176,7 +176,7 @@ mod tests {
         let code = format!(".func {LINKED_NAME}(.param .b64 p0)\n{{\n\tret;\n}}\n");
         for text in EMBEDDED.map(|embedded| embedded.text()) {
             let launches = [Entry::GroupLinked, Entry::BodyLinked];
-            let alone = [Entry::MegaLinked, Entry::BatchLinked];
+            let alone = [Entry::MegaLinked, Entry::BatchLinked, Entry::ServeLinked];
             for entries in alone.chunks(1).chain([&launches as &[_]]) {
                 let with = linked(text, entries, &code);
                 assert_eq!(with.matches(".entry ").count(), entries.len());
