@@ -3,7 +3,7 @@
 
 use crate::tally::Tally;
 use seawall::backend::ProgramSession;
-use seawall::executor::Executor;
+use seawall::executor::{Executor, Jit};
 use seawall::graph::{Graph, LoadOptions, load};
 use seawall::multi::{ANALYSES, Devices, execute, open_session, refusal};
 use seawall::program::PlanRequest;
@@ -26,13 +26,20 @@ pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
             let graph = list.graph().map_err(text)?.with_drawn_weights(case);
             let graph = graph.map_err(text)?;
             agree(&graph)?;
-            programs_agree(&graph)
+            programs_agree(&graph, Jit::Auto)?;
+            match case == seed {
+                true => programs_agree(&graph, Jit::Always),
+                false => Ok(()),
+            }
         });
         tally.check(
             "drawn programs of devices",
             "launches",
             format!("SEED={case}"),
-            || scripts_agree(case),
+            || match case == seed {
+                true => scripts_agree(case, Jit::Always, 20),
+                false => scripts_agree(case, Jit::Auto, 60),
+            },
         );
     }
     if quick {
@@ -53,7 +60,7 @@ pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
                 let graph = graph.map_err(text)?.graph.with_drawn_weights(1);
                 let graph = graph.map_err(text)?;
                 agree(&graph)?;
-                programs_agree(&graph)
+                programs_agree(&graph, Jit::Auto)
             },
         );
     }
@@ -98,8 +105,12 @@ fn agree(graph: &Graph) -> Result<(), String> {
 
 /// Compares every shared program on one GPU and on all, twice, with that on a thread; gathered floats,
 /// of which a GPU may have other last bits, with one launched on a GPU.
-fn programs_agree(graph: &Graph) -> Result<(), String> {
+fn programs_agree(graph: &Graph, jit: Jit) -> Result<(), String> {
     let all = Devices::all_gpus().map_err(text)?;
+    let on = Machine {
+        jit,
+        ..Machine::auto()
+    };
     for (name, build) in PROGRAMS {
         let (program, results) = build(graph).map_err(text)?;
         let (program, _) = program.encode(&PlanRequest::default()).map_err(text)?;
@@ -121,13 +132,13 @@ fn programs_agree(graph: &Graph) -> Result<(), String> {
         let wanted = words(&mut one)?;
         // One GPU may have two parts.
         for devices in [&Devices::gpus(vec![0]), &Devices::gpus(vec![0, 0]), &all] {
-            let session = open_session(graph, &Machine::auto(), devices).map_err(text)?;
+            let session = open_session(graph, &on, devices).map_err(text)?;
             let mut session = ProgramSession::over(session);
             session.load(&program).map_err(text)?;
             for run in 1..=2 {
                 if words(&mut session)? != wanted {
                     return Err(format!(
-                        "run {run} of {name} on {devices:?} differs from that on one machine"
+                        "run {run} of {name} on {devices:?}, {jit:?}, differs from that on one machine"
                     ));
                 }
             }
@@ -136,15 +147,19 @@ fn programs_agree(graph: &Graph) -> Result<(), String> {
     Ok(())
 }
 
-/// Compares drawn programs that devices share with the interpreter, on all GPUs.
-fn scripts_agree(seed: u64) -> Result<(), String> {
+/// Compares `count` drawn programs that devices share with the interpreter, on all GPUs.
+fn scripts_agree(seed: u64, jit: Jit, count: u32) -> Result<(), String> {
     let all = Devices::all_gpus().map_err(text)?;
     let mut random = Random::new(seed);
     let shape = SHAPES[seed as usize % SHAPES.len()];
     let list = draw_graph(shape, 2_000, seed.is_multiple_of(2), &mut random);
     let graph = list.graph().map_err(text)?;
-    let mut session = open_session(&graph, &Machine::auto(), &all).map_err(text)?;
-    for _ in 0..60 {
+    let on = Machine {
+        jit,
+        ..Machine::auto()
+    };
+    let mut session = open_session(&graph, &on, &all).map_err(text)?;
+    for _ in 0..count {
         let limits = Limits {
             nodes: list.nodes,
             waves: 2,

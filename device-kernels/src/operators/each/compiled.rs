@@ -39,8 +39,8 @@ pub(super) fn run<G: Grid>(
 }
 
 /// Stands for the function that the host writes in its place before the driver compiles the PTX: it
-/// runs the code that begins at instruction `first` for a lane's share of its `items`. All lanes of
-/// a block call it. See [`seawall_core::abi::compiled`]. A kernel that is launched as it is traps
+/// runs the code that begins at instruction `first` for a lane's share of the `items` that follow
+/// the first `before`. All lanes of a block call it. See [`seawall_core::abi::compiled`]. A kernel that is launched as it is traps
 /// here.
 ///
 /// # Safety
@@ -53,6 +53,7 @@ unsafe extern "C" fn seawall_each(
     first: u32,
     rank: u32,
     blocks: u32,
+    before: u32,
     items: u32,
     longest_row: u32,
     scratch: u32,
@@ -60,9 +61,10 @@ unsafe extern "C" fn seawall_each(
     // SAFETY: a trap ends the kernel. Its comment keeps the parameters in the text.
     unsafe {
         core::arch::asm!(
-            "trap; // {} {} {} {} {} {} {}",
+            "trap; // {} {} {} {} {} {} {} {}",
             in(reg64) call, in(reg32) first, in(reg32) rank, in(reg32) blocks,
-            in(reg32) items, in(reg32) longest_row, in(reg32) scratch, options(nostack)
+            in(reg32) before, in(reg32) items, in(reg32) longest_row, in(reg32) scratch,
+            options(nostack)
         );
     }
 }
@@ -76,8 +78,7 @@ unsafe extern "C" fn seawall_each(
 pub(super) fn run_linked<G: Grid>(
     cx: ContextRef<G>,
     first: u32,
-    items: u32,
-    list: Option<Words>,
+    (before, items, list): (u32, u32, Option<Words>),
 ) -> Result<(), FaultCode> {
     const { assert!(shared::EACH_ITEM.first() + LINKED_WORDS <= shared::EACH_TEMPS.end()) };
     let (grid, team, tables) = (cx.grid(), cx.context().team, cx.context().tables);
@@ -95,6 +96,7 @@ pub(super) fn run_linked<G: Grid>(
             first,
             team.rank(),
             team.size(),
+            before,
             items,
             tables.longest_row(grid),
             scratch,

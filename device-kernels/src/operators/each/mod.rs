@@ -84,10 +84,7 @@ pub fn run_linked<G: Grid>(cx: ContextRef<G>, wave: Wave) -> Result<(), FaultCod
     if items == 0 || record.instructions == 0 {
         return Ok(());
     }
-    if record.before != 0 {
-        return Err(FaultCode::BadParameter);
-    }
-    compiled::run_linked(cx, record.first, items, list)
+    compiled::run_linked(cx, record.first, (record.before, items, list))
 }
 
 /// The items of a wave.

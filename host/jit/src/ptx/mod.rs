@@ -42,7 +42,14 @@ type Held = crate::walk::Held<Reg, SLOTS>;
 type Temps = crate::walk::Temps<Reg, SLOTS>;
 
 /// The parameters of a function, after the address of the [`EachCall`].
-const WORDS: [&str; 5] = ["p_rank", "p_blocks", "p_items", "p_longest", "p_scratch"];
+const WORDS: [&str; 6] = [
+    "p_rank",
+    "p_blocks",
+    "p_before",
+    "p_items",
+    "p_longest",
+    "p_scratch",
+];
 
 /// The text of the function [`LINKED_NAME`] for waves of one program or of several whose code lies in
 /// one table. It takes the place of the function of that name in a kernel's text.
@@ -125,27 +132,37 @@ fn choice(calls: &[(u32, usize)]) -> String {
 
 /// The call of function `number` for the wave with this first instruction.
 fn call(first: u32, number: usize) -> String {
-    let declared: String = (1..6).map(|at| format!(".param .b32 a{at};")).collect();
-    let stored: String = (1..6)
+    let words = 1..=WORDS.len();
+    let declared: String = words
+        .clone()
+        .map(|at| format!(".param .b32 a{at};"))
+        .collect();
+    let stored: String = words
+        .clone()
         .map(|at| format!("st.param.b32 [a{at}], %r{at};"))
         .collect();
+    let passed: String = words.map(|at| format!(", a{at}")).collect();
     format!(
         "\tsetp.ne.u32 %p0, %r0, {first};\n\t@%p0 bra $next_{first};\n\
          \t{{ .param .b64 a0;{declared}\n\tst.param.b64 [a0], %d0;{stored}\n\
-         \tcall.uni {LINKED_NAME}_{number}, (a0, a1, a2, a3, a4, a5); }}\n\tret;\n\
+         \tcall.uni {LINKED_NAME}_{number}, (a0{passed}); }}\n\tret;\n\
          $next_{first}:\n"
     )
 }
 
-/// The function that kernels call, around the calls of those of waves.
+/// The function that kernels call, around the calls of those of waves. The number of the first
+/// instruction comes before the [`WORDS`].
 fn dispatch(calls: &str) -> String {
-    let parameters: String = (1..=6).map(|at| format!(", .param .b32 p{at}")).collect();
-    let loads: String = (0..6)
+    let count = 1 + WORDS.len();
+    let parameters: String = (1..=count)
+        .map(|at| format!(", .param .b32 p{at}"))
+        .collect();
+    let loads: String = (0..count)
         .map(|at| format!("\tld.param.u32 %r{at}, [p{}];\n", at + 1))
         .collect();
     format!(
         ".func {LINKED_NAME}(.param .b64 p0{parameters})\n{{\n\
-         \t.reg .b32 %r<6>;\n\t.reg .b64 %d<1>;\n\t.reg .pred %p<1>;\n\
+         \t.reg .b32 %r<{count}>;\n\t.reg .b64 %d<1>;\n\t.reg .pred %p<1>;\n\
          \tld.param.u64 %d0, [p0];\n{loads}{calls}\tret;\n}}\n"
     )
 }
@@ -171,6 +188,9 @@ struct Place {
     call: Reg,
     rank: Reg,
     blocks: Reg,
+    /// Items that are left out.
+    before: Reg,
+    /// Items after those.
     items: Reg,
     longest: Reg,
     scratch: Reg,
@@ -221,7 +241,7 @@ impl<'t> Emitter<'t> {
         let mut w = Writer::default();
         let call = w.pair();
         w.head(format_args!("ld.param.u64 {call}, [p_call]"));
-        let [rank, blocks, items, longest, scratch] = WORDS.map(|name| {
+        let [rank, blocks, before, items, longest, scratch] = WORDS.map(|name| {
             let word = w.word();
             w.head(format_args!("ld.param.u32 {word}, [{name}]"));
             word
@@ -242,6 +262,7 @@ impl<'t> Emitter<'t> {
             call,
             rank,
             blocks,
+            before,
             items,
             longest,
             scratch,
@@ -346,6 +367,7 @@ impl<'t> Emitter<'t> {
             put!(self.w, "add.u64 {at}, {tile}, {}", offsets[slot]);
             put!(self.w, "setp.lt.and.u64 {active}, {at}, {end}, {used}");
             put!(self.w, "cvt.u32.u64 {number}, {at}");
+            put!(self.w, "add.u32 {number}, {number}, {}", self.place.before);
             if let Some(list) = list {
                 put!(self.w, "mad.wide.u32 {at}, {number}, 4, {list}");
                 put!(self.w, "@{active} ld.global.u32 {number}, [{at}]");

@@ -437,7 +437,10 @@ impl LinkedCode {
                 ..unmade
             },
             (_, None) => CodeReport {
-                reason: Some("too little work".to_owned()),
+                reason: Some(match self.state {
+                    State::Beside(_) => "still being compiled".to_owned(),
+                    State::Open { .. } | State::Ended => "too little work".to_owned(),
+                }),
                 ..unmade
             },
             (_, Some(made)) => CodeReport {

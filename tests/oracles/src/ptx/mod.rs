@@ -117,7 +117,9 @@ pub struct Call {
     pub blocks: u32,
     /// Whole warps.
     pub lanes: u32,
-    /// Items.
+    /// Items that are left out.
+    pub before: u32,
+    /// Items after those.
     pub items: u32,
     /// Most edges of a row, or 0.
     pub longest_row: u32,
@@ -172,6 +174,7 @@ impl Ptx {
                     call.first.into(),
                     rank.into(),
                     call.blocks.into(),
+                    call.before.into(),
                     call.items.into(),
                     call.longest_row.into(),
                     64,

@@ -14,6 +14,7 @@ use seawall_core::abi::compiled::EachCall;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, Region};
 use seawall_jit::ptx::Linked;
 use seawall_jit::{CodeWave, Compiled, Tables};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -100,6 +101,11 @@ impl<'g> SessionWithPtx<'g> {
         if items == 0 {
             return;
         }
+        // A device that shares the program leaves out the first items.
+        let before = match self.random.once_in(2) {
+            true => self.random.below(items),
+            false => 0,
+        };
         let mut memory = Memory::default();
         let mut call = EachCall {
             arena: memory.add(&arena),
@@ -117,7 +123,8 @@ impl<'g> SessionWithPtx<'g> {
             first: wave.first,
             blocks,
             lanes,
-            items,
+            before,
+            items: items - before,
             longest_row: if is_known { arrays.longest } else { 0 },
         };
         let reports = ptx.run("seawall_each", &mut memory, &words_of(&call), launch);
@@ -129,7 +136,8 @@ impl<'g> SessionWithPtx<'g> {
             )
         });
         let reports: Vec<EachCall> = reports.iter().map(|words| call_of(words)).collect();
-        let (expected, mut left) = wave.machine_code(program, &arrays, (&arena, &inputs), items);
+        let (expected, mut left) =
+            wave.machine_code(program, &arrays, (&arena, &inputs), before..items);
         if wave.is_in_any_order(program) {
             return;
         }
@@ -161,7 +169,7 @@ impl<'g> SessionWithPtx<'g> {
         assert_eq!(
             differing,
             None,
-            "{} lanes, {items} items, {:#?}\n{:#?}",
+            "{} lanes, items {before} to {items}, {:#?}\n{:#?}",
             blocks * lanes,
             wave.code(program),
             program.registers
@@ -178,7 +186,7 @@ impl<'g> SessionWithPtx<'g> {
                  .visible .entry kernel(.param .u64 p)\n{{\n\t.reg .b64 %d; .reg .b32 %r;\n\
                  \tld.param.u64 %d, [p];\n\tld.global.u32 %r, [%d];\n\
                  \t{{ .param .b64 a0; .param .b32 a1; st.param.b64 [a0], %d; st.param.b32 [a1], %r;\n\
-                 \tcall.uni seawall_each, (a0, a1, a1, a1, a1, a1, a1); }}\n\tret;\n}}\n"
+                 \tcall.uni seawall_each, (a0, a1, a1, a1, a1, a1, a1, a1); }}\n\tret;\n}}\n"
             );
             std::fs::write(&file, &whole).unwrap();
             let ran = Command::new(ptxas)
@@ -268,7 +276,7 @@ impl Wave {
         program: &EncodedProgram,
         arrays: &Arrays,
         (arena, inputs): (&[u32], &[u32]),
-        items: u32,
+        items: Range<u32>,
     ) -> (EachCall, Vec<u32>) {
         let compiled = Compiled::of(&tables(program), &[self.for_compiler()]).unwrap();
         // Pairs need twice the alignment of words.
@@ -295,7 +303,7 @@ impl Wave {
         call.list = self.list_address(program, &call);
         let code = compiled.waves()[0].code;
         // SAFETY: the arrays have the lengths that the tables state.
-        unsafe { code(&raw mut call, 0, items) };
+        unsafe { code(&raw mut call, items.start, items.end) };
         let left: &[u32] = bytemuck::cast_slice(&changed);
         (call, left[..arena.len()].to_vec())
     }

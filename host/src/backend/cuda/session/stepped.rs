@@ -15,7 +15,6 @@ use crate::backend::stepped::{SteppedSession, Stepping};
 use crate::backend::threads::join_all;
 use crate::backend::walk::Kernel;
 use crate::backend::{BackendError, Canceller, CodeReport, DeviceInfo, Session};
-use crate::executor::Jit;
 use crate::graph::Graph;
 use bytemuck::{Zeroable, bytes_of};
 use cudarc::driver::sys;
@@ -41,8 +40,6 @@ pub(crate) fn open<'g>(
         let options = CudaOptions {
             device: *number,
             tiles: Some(false),
-            // A part leaves out items, which linked code does not know.
-            jit: Jit::Never,
             ..options
         };
         CudaSession::open(Executor::Launches, graph, options)
@@ -246,19 +243,20 @@ impl Stepping for CudaDevices<'_> {
         &mut self,
         inputs: usize,
         waits: u64,
-        _run_ns: u64,
+        run_ns: u64,
     ) -> Result<Option<CodeReport>, BackendError> {
+        let first = self.devices.first();
+        let report = first.and_then(|session| {
+            let report = session.runner.code_report();
+            report.or_else(|| session.interpreted.clone())
+        });
         for session in &mut self.devices {
             session.work.ran(inputs, waits);
             session.context.bind()?;
             let program = session.program.as_mut().ok_or(BackendError::NotLoaded)?;
             program.leave_out_what_ran_once(&session.stream)?;
+            session.runner.ran(run_ns, &session.stream, program)?;
         }
-        let first = self.devices.first();
-        let report = first.and_then(|session| session.interpreted.clone());
-        Ok(report.map(|report| CodeReport {
-            reason: Some("GPUs that share a program interpret".to_owned()),
-            ..report
-        }))
+        Ok(report)
     }
 }
