@@ -15,6 +15,7 @@ mod execution;
 mod flows;
 mod explain;
 mod graph;
+mod joins;
 mod labels;
 mod lanes;
 mod slices;

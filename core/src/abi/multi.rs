@@ -11,6 +11,9 @@ use bytemuck::{Pod, Zeroable};
 /// First word of a record: `SWM1` in little-endian ASCII.
 pub const MAGIC: u32 = 0x314D_5753;
 
+/// First word of the record of a join: `SWJ1` in little-endian ASCII.
+pub const JOIN_MAGIC: u32 = 0x314A_5753;
+
 /// Most devices of a run.
 pub const DEVICES_MAX: usize = 16;
 
@@ -139,6 +142,32 @@ pub struct MultiRecord {
     pub cuts: [u32; DEVICES_MAX + 2],
 }
 assert_words!(MultiRecord, 16 + 2 * 23 + 2 * DEVICES_MAX + DEVICES_MAX + 2);
+
+/// Copies of an array to whose values devices that share a program joined others, each to its own:
+/// the part that one device joins, for all copies. Addresses are valid on that device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct JoinRecord {
+    /// [`JOIN_MAGIC`].
+    pub magic: u32,
+    /// [`VERSION`](super::VERSION).
+    pub version: u32,
+    /// [`Joined::to_word`](super::code::Joined::to_word).
+    pub joined: u32,
+    /// Copies, at most [`DEVICES_MAX`].
+    pub copies: u32,
+    /// First value of this device's part.
+    pub first: u32,
+    /// Value after its last one.
+    pub end: u32,
+    /// The values of the part from before the joins; 0 if the join does not ask for them.
+    pub before: u64,
+    /// The first value of each copy.
+    pub values: [u64; DEVICES_MAX],
+}
+
+assert_words!(JoinRecord, 6 + 2 + 2 * DEVICES_MAX);
 
 /// A message of a device to the others at a barrier of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]

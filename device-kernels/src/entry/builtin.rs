@@ -4,13 +4,13 @@
 use super::bodies;
 use crate::machine::Grid;
 use crate::machine::gpu::{CompactDevice, Device};
-use crate::multi::{Multi, multi};
+use crate::multi::{Copies, Multi, join, multi};
 use crate::resident::stream::{Stream, stream};
 use crate::scheduler as run;
 use crate::scheduler::sets::{All, CodeAlone, Linked, Nothing, Ready, Rounds, Searches};
 use crate::tables::launch::Launch;
 use seawall_core::abi::batch::BatchRecord;
-use seawall_core::abi::multi::MultiRecord;
+use seawall_core::abi::multi::{JoinRecord, MultiRecord};
 use seawall_core::abi::program::LaunchRecord;
 use seawall_core::abi::serve::ServeRecord;
 use seawall_core::abi::stream::StreamRecord;
@@ -93,6 +93,8 @@ crate::export_kernels! {
     /// One device's part of a run on several; a cooperative launch, beside those of the other
     /// devices.
     seawall_multi(record: *const MultiRecord) multi(Device {}, Multi::new(record));
+    /// Makes copies of an array one that devices joined values to: one device's part.
+    seawall_join(record: *const JoinRecord) join(Device {}, Copies::new(record));
 }
 
 /// Tells the node of `handle` whether the loop continues.

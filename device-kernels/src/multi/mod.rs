@@ -9,13 +9,14 @@
 //! them, and no two devices write one word. After a step it writes what it found into the memory
 //! of the others, as a list where that is short, else as bits, and one barrier of all devices ends
 //! the step (`meet`). `advance` walks rows of any length, `frontier` has the two forms of what was
-//! found; the other files are one analysis each. Work is that of the analysis on one device,
+//! found, `join` is for programs whose groups the host launches; the other files are one analysis each. Work is that of the analysis on one device,
 //! divided by edges; each step adds a barrier, and what it found times the other devices.
 
 mod advance;
 mod components;
 mod cores;
 mod frontier;
+mod join;
 mod lengths;
 mod levels;
 mod meet;
@@ -23,6 +24,7 @@ mod narrow;
 mod ranks;
 mod record;
 
+pub use join::{Copies, join, joined_copies};
 pub use record::Multi;
 
 use crate::collectives::team::Team;

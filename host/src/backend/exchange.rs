@@ -4,7 +4,8 @@
 //! they store, and what they scatter lies in its copy alone. After the group, all copies are made
 //! equal again.
 
-use seawall_core::abi::code::{Join, Joined, Kind};
+use seawall_core::abi::code::Joined;
+use seawall_device::multi::joined_copies;
 use std::ops::Range;
 
 /// A register that devices wrote parts of.
@@ -34,9 +35,7 @@ impl Exchange {
     /// Words from before the group that [`Self::joined`] has to know.
     pub(crate) const fn known_words(&self) -> usize {
         match self {
-            Self::Joined { joined, words, .. } if matches!(joined.how, Join::Sum | Join::Any) => {
-                *words
-            }
+            Self::Joined { joined, words, .. } if joined.needs_before() => *words,
             _ => 0,
         }
     }
@@ -74,7 +73,7 @@ fn join_all(joined: Joined, to: &mut [u32], from: &[u32], before: &[u32]) {
     let values = to.chunks_exact_mut(width).zip(from.chunks_exact(width));
     for (at, (to, from)) in values.enumerate() {
         let known = before.get(at * width..(at + 1) * width).unwrap_or(&[]);
-        let all = join(joined, value(to), value(from), value(known));
+        let all = joined_copies(joined, value(to), value(from), value(known));
         to[0] = all as u32;
         if let Some(high) = to.get_mut(1) {
             *high = (all >> 32) as u32;
@@ -82,28 +81,10 @@ fn join_all(joined: Joined, to: &mut [u32], from: &[u32], before: &[u32]) {
     }
 }
 
-/// The value that both `a` and `b` were joined to, each in its own copy of `before`.
-fn join(Joined { how, kind }: Joined, a: u64, b: u64, before: u64) -> u64 {
-    let (signed_a, signed_b) = (a as u32 as i32, b as u32 as i32);
-    let float = |word: u64| f32::from_bits(word as u32);
-    let takes_b = match (how, kind) {
-        (Join::Sum, _) => return a.wrapping_add(b).wrapping_sub(before),
-        (Join::Or, _) => return a | b,
-        (Join::And, _) => return a & b,
-        (Join::Any, _) => a == before,
-        (Join::Min, Kind::U32 | Kind::U64) => b < a,
-        (Join::Min, Kind::I32) => signed_b < signed_a,
-        (Join::Min, Kind::F32) => float(b) < float(a),
-        (Join::Max, Kind::U32 | Kind::U64) => b > a,
-        (Join::Max, Kind::I32) => signed_b > signed_a,
-        (Join::Max, Kind::F32) => float(b) > float(a),
-    };
-    if takes_b { b } else { a }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seawall_core::abi::code::{Join, Kind};
 
     /// Values before, in two copies after, and the expected one.
     fn joined(how: Join, kind: Kind, before: &[u32], copies: [&[u32]; 2]) -> Vec<u32> {

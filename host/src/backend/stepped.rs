@@ -50,9 +50,14 @@ pub(super) trait Stepping {
     ) -> Result<(), BackendError>;
     /// Overwrites the first words of a register of all devices.
     fn write(&mut self, register: u32, words: &[u32]) -> Result<(), BackendError>;
-    /// Copies the words of each device to all others, by the offsets of [`Exchange::Own`]; returns
-    /// `false` where devices have no way to do so by themselves.
-    fn swap(&mut self, _register: u32, _offsets: &[usize]) -> Result<bool, BackendError> {
+    /// Keeps the words that [`Self::swap`] has to know from before the next launch; returns `false`
+    /// where devices have no way to exchange by themselves.
+    fn keep(&mut self, _exchange: &Exchange) -> Result<bool, BackendError> {
+        Ok(false)
+    }
+    /// Makes a register equal on all devices; returns `false` where they have no way to do so by
+    /// themselves.
+    fn swap(&mut self, _exchange: &Exchange) -> Result<bool, BackendError> {
         Ok(false)
     }
     /// Ends a run that took as long, and returns how its code ran.
@@ -429,8 +434,8 @@ impl Running<'_, '_> {
         for exchange in exchanges {
             let mut before = Vec::new();
             let words = 0..exchange.known_words();
-            if !words.is_empty() {
-                let devices = &mut self.session.devices;
+            let devices = &mut self.session.devices;
+            if !words.is_empty() && !devices.keep(exchange)? {
                 devices.read(0, exchange.register(), words, &mut before)?;
             }
             known.push(before);
@@ -456,9 +461,7 @@ impl Running<'_, '_> {
         let bytes = 4 * (count as u64 - 1) * counts.iter().sum::<usize>() as u64;
         self.exchanged_bytes = self.exchanged_bytes.saturating_add(bytes);
         let (register, devices) = (exchange.register(), &mut self.session.devices);
-        if let Exchange::Own { offsets, .. } = exchange
-            && devices.swap(register, offsets)?
-        {
+        if devices.swap(exchange)? {
             return Ok(());
         }
         let mut own = Vec::new();

@@ -66,6 +66,7 @@ pub(crate) const BOUNDS: &[Bounds] = &[
     full_block("seawall_group"),
     full_block("seawall_body"),
     full_block("seawall_barriers"),
+    full_block("seawall_join"),
     full_block("seawall_batch"),
     service("seawall_serve"),
     service("seawall_serve_all"),

@@ -57,6 +57,8 @@ pub(super) enum Entry {
     ServeLinked,
     /// Runs one device's part of a run on several.
     Multi,
+    /// Joins one device's part of copies that several devices wrote.
+    Join,
     /// Takes edges that stream from the host, until that ends it.
     Stream,
     /// Walks a whole program with waves of another crate, whose PTX holds it.
@@ -74,7 +76,7 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 27] = [
+    pub(super) const ALL: [Self; 28] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
@@ -102,6 +104,7 @@ impl Entry {
         Self::ServeLinked,
         Self::Stream,
         Self::Multi,
+        Self::Join,
     ];
 
     /// Name of the kernel.
@@ -134,6 +137,7 @@ impl Entry {
             Self::ServeLinked => c"seawall_serve_linked",
             Self::Stream => c"seawall_stream",
             Self::Multi => c"seawall_multi",
+            Self::Join => c"seawall_join",
             Self::OwnMega => c"seawall_own_mega",
             Self::OwnGroup => c"seawall_own_group",
             Self::OwnBody => c"seawall_own_body",
@@ -150,7 +154,7 @@ impl Entry {
             Self::Batch | Self::BatchSearch | Self::BatchAll => 0,
             Self::BatchLinked | Self::OwnBatch => 0,
             Self::Serve | Self::ServeAll | Self::ServeLinked | Self::OwnServe => 0,
-            Self::Stream | Self::Multi => 0,
+            Self::Stream | Self::Multi | Self::Join => 0,
             Self::Group | Self::GroupCode | Self::GroupAll | Self::GroupLinked | Self::OwnGroup => {
                 1
             }

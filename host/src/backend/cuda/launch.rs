@@ -266,6 +266,7 @@ const fn doing(entry: Entry) -> &'static str {
         }
         Entry::Stream => "launching the stream",
         Entry::Multi => "launching a device of several",
+        Entry::Join => "launching a join of copies",
     }
 }
 

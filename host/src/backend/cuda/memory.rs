@@ -53,6 +53,11 @@ impl DeviceMemory {
         })
     }
 
+    /// The context that it belongs to.
+    pub(super) const fn context(&self) -> &Rc<Context> {
+        &self.context
+    }
+
     /// Device address of the first byte.
     pub(super) const fn address(&self) -> u64 {
         self.address

@@ -65,6 +65,8 @@ pub struct CudaSession<'g> {
     /// Whether the starts of groups are marked in the stream.
     marks: bool,
     work: SessionWork,
+    /// What it joins copies by that devices wrote which share its program.
+    joins: Option<stepped::Joins>,
     context: Rc<Context>,
 }
 
@@ -114,6 +116,7 @@ impl<'g> CudaSession<'g> {
         Ok(Self {
             runner,
             interpreted: None,
+            joins: None,
             copies: None,
             program: None,
             graph,
