@@ -88,12 +88,10 @@ fn compare(name: &str, graph: &Graph, build: Build) {
 
 #[test]
 fn every_shape_has_the_results_of_one_device() {
-    for (name, nodes, edges) in shapes(150) {
-        for undirected in [true, false] {
-            let graph = Graph::from_edges(nodes, &edges, undirected).unwrap();
-            for (program, build) in PROGRAMS {
-                compare(&format!("{program} of {name}"), &graph, build);
-            }
+    for (turn, (name, nodes, edges)) in shapes(70).into_iter().enumerate() {
+        let graph = Graph::from_edges(nodes, &edges, turn % 2 == 0).unwrap();
+        for (program, build) in PROGRAMS {
+            compare(&format!("{program} of {name}"), &graph, build);
         }
     }
     for shape in ["gen:rmat:10:8", "gen:rmat-directed:9:8", "gen:grid:25"] {

@@ -804,7 +804,7 @@ fn starts(nodes: u32, kind: AnalysisKind, sources: &[u32]) -> Vec<f32> {
 #[test]
 fn ranks_of_threads_are_those_of_code_or_of_a_plain_walk_bit_by_bit() {
     let random = &mut Random::new(15);
-    let mut graphs = graphs(80, 15);
+    let mut graphs = graphs(40, 15);
     graphs.retain(|(_, graph)| graph.nodes() > 0);
     graphs.extend((0..8).map(|at| (format!("drawn {at}"), drawn(random))));
     for (name, graph) in graphs {
