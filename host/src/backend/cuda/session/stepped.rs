@@ -302,12 +302,27 @@ impl CudaDevices<'_> {
         Ok(())
     }
 
-    /// Waits for all devices.
+    /// Queues a join of each device's part of all copies of the first `words` words of a register.
+    fn join_copies(
+        &mut self,
+        exchange: &Exchange,
+        register: u32,
+        words: usize,
+    ) -> Result<(), BackendError> {
+        let copies = self.devices.iter();
+        let copies = copies.map(|session| session.loaded()?.words_at(register, &(0..words)));
+        let copies: Vec<u64> = copies.collect::<Result<_, _>>()?;
+        let mut devices = self.devices.iter_mut().enumerate();
+        devices.try_for_each(|(device, session)| session.join_part(exchange, device, &copies))
+    }
+
+    /// Waits for all devices, whichever fails; returns the first error.
     fn rest(&self) -> Result<(), BackendError> {
-        self.devices.iter().try_for_each(|session| {
+        let rested = self.devices.iter().map(|session| {
             session.context.bind()?;
             session.stream.wait("waiting for all devices", COPY_LIMIT)
-        })
+        });
+        rested.fold(Ok(()), Result::and)
     }
 }
 
@@ -405,23 +420,16 @@ impl Stepping for CudaDevices<'_> {
     }
 
     fn swap(&mut self, exchange: &Exchange) -> Result<bool, BackendError> {
-        match exchange {
-            Exchange::Own { register, offsets } => self.copy_own(*register, offsets)?,
+        let queued = match exchange {
+            Exchange::Own { register, offsets } => self.copy_own(*register, offsets),
             Exchange::Joined { .. } if !self.joins => return Ok(false),
             Exchange::Joined {
                 register, words, ..
-            } => {
-                let copies = self.devices.iter().map(|session| {
-                    let loaded = session.loaded()?;
-                    loaded.words_at(*register, &(0..*words))
-                });
-                let copies: Vec<u64> = copies.collect::<Result<_, _>>()?;
-                for (device, session) in self.devices.iter_mut().enumerate() {
-                    session.join_part(exchange, device, &copies)?;
-                }
-            }
-        }
-        self.rest()?;
+            } => self.join_copies(exchange, *register, *words),
+        };
+        // All are waited for, even if one has failed: they write to each other's memory.
+        let rested = self.rest();
+        queued.and(rested)?;
         Ok(true)
     }
 
