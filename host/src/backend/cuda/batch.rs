@@ -105,6 +105,7 @@ impl<'g> CudaBatch<'g> {
             lanes: Some(lanes),
             ..RequestedShape::default()
         };
+        shape.lanes_within(LANES_MAX, module.context().limits())?;
         // Compiling the kernel is not part of the upload's time.
         let started = Instant::now();
         let pack = Pack::of(jobs)?;

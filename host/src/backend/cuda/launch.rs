@@ -4,7 +4,6 @@
 //! name. A cooperative grid is checked here, before the launch, so that too large a grid is a
 //! typed error and not a driver's.
 
-use super::GridShape;
 use super::bound::Bound;
 use super::cluster::{CLUSTER_MAX, Cluster};
 use super::entry::Entry;
@@ -12,6 +11,7 @@ use super::error::check;
 use super::module::Kernel;
 use super::shape::RequestedShape;
 use super::stream::Stream;
+use super::{DeviceLimits, GridShape};
 use crate::backend::BackendError;
 use cudarc::driver::sys;
 use std::ffi::c_void;
@@ -56,19 +56,11 @@ impl Grid {
         residency: Residency,
     ) -> Result<Self, BackendError> {
         let limits = kernel.context().limits();
-        let unsupported = |reason| BackendError::Unsupported {
-            device: limits.info.name.clone(),
-            reason,
-        };
         if residency == Residency::Cooperative && !limits.cooperative_launch {
-            return Err(unsupported("it has no cooperative launch".to_owned()));
+            let reason = "it has no cooperative launch".to_owned();
+            return Err(unsupported(limits, reason));
         }
-        let lanes_max = kernel.lanes_max()?;
-        let lanes = lanes(asked.lanes, lanes_max).ok_or_else(|| {
-            unsupported(format!(
-                "a block's lanes must be a multiple of 32 up to {lanes_max}"
-            ))
-        })?;
+        let lanes = asked.lanes_within(kernel.lanes_max()?, limits)?;
         let fit = Fit {
             per_unit: kernel.blocks_per_unit(lanes, 0)?,
             units: limits.info.units,
@@ -76,9 +68,9 @@ impl Grid {
         let (cluster, blocks) = match asked.cluster {
             Some(size @ 2..) if residency == Residency::Cooperative => {
                 if !size.is_power_of_two() || size > CLUSTER_MAX {
-                    return Err(unsupported(format!(
-                        "a cluster's blocks must be a power of two up to {CLUSTER_MAX}"
-                    )));
+                    let reason =
+                        format!("a cluster's blocks must be a power of two up to {CLUSTER_MAX}");
+                    return Err(unsupported(limits, reason));
                 }
                 let cluster = Cluster::new(&kernel, size)?;
                 let places = cluster.resident(&kernel, lanes)?.saturating_mul(size);
@@ -278,6 +270,21 @@ impl RequestedShape {
         let blocks = self.blocks.unwrap_or(useful(lanes).saturating_mul(units));
         Bound::of(lanes, blocks <= units)
     }
+
+    /// Returns the requested lanes, or as many as are useful.
+    ///
+    /// # Errors
+    /// [`BackendError::Unsupported`] for lanes that no block of up to `most` can have.
+    pub(super) fn lanes_within(
+        &self,
+        most: u32,
+        limits: &DeviceLimits,
+    ) -> Result<u32, BackendError> {
+        lanes(self.lanes, most).ok_or_else(|| {
+            let reason = format!("a block's lanes must be a multiple of 32 up to {most}");
+            unsupported(limits, reason)
+        })
+    }
 }
 
 /// Returns the number of blocks of `lanes` lanes that fill a multiprocessor with [`LANES_DEFAULT`]
@@ -290,6 +297,13 @@ fn useful(lanes: u32) -> u32 {
 fn lanes(asked: Option<u32>, lanes_max: u32) -> Option<u32> {
     let lanes = asked.unwrap_or(LANES_DEFAULT.min(lanes_max) / WARP * WARP);
     (lanes > 0 && lanes.is_multiple_of(WARP) && lanes <= lanes_max).then_some(lanes)
+}
+
+fn unsupported(limits: &DeviceLimits, reason: String) -> BackendError {
+    BackendError::Unsupported {
+        device: limits.info.name.clone(),
+        reason,
+    }
 }
 
 /// Returns the number of blocks of one shape that a device holds.

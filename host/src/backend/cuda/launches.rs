@@ -20,6 +20,7 @@ use crate::executor::Jit;
 use crate::graph::Graph;
 use crate::program::encoded::EncodedProgram;
 use seawall_core::abi::program::Opcode;
+use seawall_device::machine::LANES_MAX;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -66,11 +67,15 @@ impl Bodies {
 
 impl Launches {
     /// Shapes the kernels. Those of waves are compiled once a program has them.
+    ///
+    /// # Errors
+    /// [`BackendError::Unsupported`] for lanes that no block can have.
     pub(super) fn new(
         module: &Rc<Module>,
         asked: RequestedShape,
         jit: Jit,
     ) -> Result<Self, BackendError> {
+        asked.lanes_within(LANES_MAX, module.context().limits())?;
         Ok(Self {
             module: Rc::clone(module),
             asked,
