@@ -48,6 +48,16 @@ impl Exchange {
         }
     }
 
+    /// Bytes that all of `count` devices receive. Where they join by themselves, each reads a part of all
+    /// other copies and writes it back.
+    pub(crate) fn bytes(&self, count: usize, by_themselves: bool) -> u64 {
+        let words = match self {
+            Self::Joined { words, .. } if by_themselves => 2 * words,
+            _ => (0..count).map(|device| self.sent(device).len()).sum(),
+        };
+        4 * (count as u64 - 1) * words as u64
+    }
+
     /// The words with which all copies begin after the exchange. `sent` is what devices sent, one
     /// after another; `before` are the [known](Self::known_words) words.
     pub(crate) fn joined(&self, mut sent: Vec<u32>, before: &[u32]) -> Vec<u32> {

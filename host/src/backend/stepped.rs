@@ -455,15 +455,15 @@ impl Running<'_, '_> {
     /// Makes a register equal on all devices, given what is to be known of it from before.
     fn exchange(&mut self, exchange: &Exchange, before: &[u32]) -> Result<(), BackendError> {
         let (count, first) = (self.session.count(), self.session.first());
-        let counts: Vec<usize> = (0..count)
-            .map(|device| exchange.sent(device).len())
-            .collect();
-        let bytes = 4 * (count as u64 - 1) * counts.iter().sum::<usize>() as u64;
-        self.exchanged_bytes = self.exchanged_bytes.saturating_add(bytes);
         let (register, devices) = (exchange.register(), &mut self.session.devices);
-        if devices.swap(exchange)? {
+        let by_themselves = devices.swap(exchange)?;
+        let bytes = exchange.bytes(count, by_themselves);
+        self.exchanged_bytes = self.exchanged_bytes.saturating_add(bytes);
+        if by_themselves {
             return Ok(());
         }
+        let counts = (0..count).map(|device| exchange.sent(device).len());
+        let counts: Vec<usize> = counts.collect();
         let mut own = Vec::new();
         for device in 0..devices.sessions().len() {
             devices.read(device, register, exchange.sent(first + device), &mut own)?;

@@ -428,6 +428,8 @@ impl Session for CudaSession<'_> {
     }
 
     fn load(&mut self, program: &EncodedProgram) -> Result<(), BackendError> {
+        // It keeps words of the last program.
+        self.joins = None;
         let result = self.load_program(program);
         self.context.settled(&self.stream, result)
     }

@@ -406,9 +406,6 @@ impl Stepping for CudaDevices<'_> {
     }
 
     fn keep(&mut self, exchange: &Exchange) -> Result<bool, BackendError> {
-        let Exchange::Joined { .. } = exchange else {
-            return Ok(true);
-        };
         if !self.joins {
             return Ok(false);
         }
