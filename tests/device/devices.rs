@@ -1,13 +1,15 @@
-//! One graph on several GPUs: the columns of one CPU thread. A machine with one GPU runs the same
-//! kernel there.
+//! One graph on several GPUs, of one process or of several ranks: the columns of one CPU thread. A machine
+//! with one GPU runs the same kernel there, and beside it a rank on threads.
 
 use crate::tally::Tally;
-use seawall::backend::ProgramSession;
+use seawall::backend::{Canceller, ProgramSession};
 use seawall::executor::{Executor, Jit};
 use seawall::graph::{Graph, LoadOptions, load};
-use seawall::multi::{ANALYSES, Devices, execute, open_session, refusal};
+use seawall::multi::{ANALYSES, Devices, execute, execute_on_ranks, open_session, refusal};
+use seawall::outcome::RunOutcome;
 use seawall::program::PlanRequest;
-use seawall::run::{self, AnalysisKind, Machine, RunRequest};
+use seawall::run::{self, AnalysisKind, Machine, RunError, RunRequest};
+use seawall_oracles::carriers::{Threads, each};
 use seawall_oracles::draw::{self, Limits};
 use seawall_oracles::graphs::{SHAPES, draw as draw_graph};
 use seawall_oracles::harness::run_script;
@@ -66,13 +68,95 @@ pub(crate) fn run(seed: u64, quick: bool, tally: &mut Tally) {
     }
 }
 
+/// The same graphs on ranks: GPUs, and one on threads.
+pub(crate) fn run_on_ranks(seed: u64, quick: bool, tally: &mut Tally) {
+    let shapes = if quick { 3 } else { SHAPES.len() as u64 };
+    for case in seed..seed + shapes {
+        tally.check("ranks", "mega", format!("SEED={case}"), || {
+            let mut random = Random::new(case);
+            let shape = SHAPES[case as usize % SHAPES.len()];
+            let list = draw_graph(shape, 5_000, case.is_multiple_of(2), &mut random);
+            let graph = list.graph().map_err(text)?.with_drawn_weights(case);
+            ranks_agree(&graph.map_err(text)?)
+        });
+    }
+    tally.check("a fault on a rank", "mega", String::new(), ranks_end);
+    if quick {
+        return;
+    }
+    for name in ["gen:rmat:16:16", "gen:grid:100", "gen:uniform:17:8"] {
+        tally.check(
+            "ranks of a generated graph",
+            "mega",
+            name.to_owned(),
+            || {
+                let graph = load(name, &LoadOptions::default(), None);
+                let graph = graph.map_err(text)?.graph.with_drawn_weights(1);
+                ranks_agree(&graph.map_err(text)?)
+            },
+        );
+    }
+}
+
+/// The machines of ranks: a GPU each, as many as there are, and one with two threads.
+fn machines() -> Result<Vec<Machine>, String> {
+    let gpus = Devices::all_gpus().map_err(text)?.count();
+    let gpus = (0..gpus).map(|number| Machine::gpu(Executor::Mega, number));
+    Ok(gpus.chain([Machine::cpu(NonZeroUsize::new(2))]).collect())
+}
+
+/// Compares every analysis and shared program on ranks with that on a thread.
+fn ranks_agree(graph: &Graph) -> Result<(), String> {
+    for (request, wanted) in requests(graph)? {
+        let found = on_ranks(graph, &request)?;
+        for (rank, found) in found.into_iter().enumerate() {
+            let found = found.map_err(text)?;
+            if (&found.values, &found.answer) != (&wanted.values, &wanted.answer) {
+                let kind = request.analysis;
+                return Err(format!("{kind} on rank {rank} differs from a thread"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn on_ranks(
+    graph: &Graph,
+    request: &RunRequest,
+) -> Result<Vec<Result<RunOutcome, RunError>>, String> {
+    let machines = machines()?;
+    Ok(each(Threads::all(machines.len() as u32), |rank| {
+        let request = request.clone().on(machines[rank.rank as usize]);
+        let canceller = Canceller::default();
+        execute_on_ranks(graph, &request, rank, 2, &canceller, &mut |_| ())
+    }))
+}
+
+/// A time budget that is too short on all ranks ends all, and soon.
+fn ranks_end() -> Result<(), String> {
+    let graph = load("gen:chain:100000", &LoadOptions::default(), None);
+    let graph = graph.map_err(text)?.graph;
+    let machines: Vec<Machine> = machines()?;
+    let found = each(Threads::all(machines.len() as u32), |rank| {
+        let mut machine = machines[rank.rank as usize];
+        machine.time_budget_ns = 20_000_000;
+        let request = RunRequest::new(AnalysisKind::Bfs, vec![0]).on(machine);
+        let canceller = Canceller::default();
+        execute_on_ranks(&graph, &request, rank, 2, &canceller, &mut |_| ())
+    });
+    match found.iter().all(Result::is_err) {
+        true => Ok(()),
+        false => Err("a run ended well without the time for it".to_owned()),
+    }
+}
+
 fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// Compares every analysis on one GPU and on all with that on a thread.
-fn agree(graph: &Graph) -> Result<(), String> {
-    let all = Devices::all_gpus().map_err(text)?;
+/// Every analysis of several devices, and its outcome on a thread.
+fn requests(graph: &Graph) -> Result<Vec<(RunRequest, RunOutcome)>, String> {
+    let mut requests = Vec::new();
     for kind in ANALYSES {
         let facts = kind.facts();
         if facts.is_undirected && !graph.is_symmetric() || graph.nodes() == 0 {
@@ -92,11 +176,21 @@ fn agree(graph: &Graph) -> Result<(), String> {
             let one = request.clone().on(Machine::cpu(NonZeroUsize::new(1)));
             let wanted = run::execute(graph, &one).map_err(text)?;
             request.repeat = NonZeroU32::new(2).unwrap_or(NonZeroU32::MIN);
-            for devices in [&Devices::gpus(vec![0]), &all] {
-                let found = execute(graph, &request, devices).map_err(text)?;
-                if (&found.values, &found.answer) != (&wanted.values, &wanted.answer) {
-                    return Err(format!("{kind} on {devices:?} differs from a thread"));
-                }
+            requests.push((request, wanted));
+        }
+    }
+    Ok(requests)
+}
+
+/// Compares every analysis on one GPU and on all with that on a thread.
+fn agree(graph: &Graph) -> Result<(), String> {
+    let all = Devices::all_gpus().map_err(text)?;
+    for (request, wanted) in requests(graph)? {
+        for devices in [&Devices::gpus(vec![0]), &all] {
+            let found = execute(graph, &request, devices).map_err(text)?;
+            if (&found.values, &found.answer) != (&wanted.values, &wanted.answer) {
+                let kind = request.analysis;
+                return Err(format!("{kind} on {devices:?} differs from a thread"));
             }
         }
     }

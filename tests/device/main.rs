@@ -51,7 +51,7 @@ const EXECUTORS: [(Executor, &str); 3] = [
 ];
 
 /// The parts of the tests, in their order, with the line that opens each.
-const PARTS: [(&str, &str); 10] = [
+const PARTS: [(&str, &str); 11] = [
     ("faults", "faults and cancelled runs"),
     ("own", "waves of other crates"),
     ("plans", "plans, budgets, faults of batches"),
@@ -59,6 +59,7 @@ const PARTS: [(&str, &str); 10] = [
     ("service", "a service"),
     ("streams", "streams"),
     ("devices", "several devices"),
+    ("ranks", "ranks"),
     ("evidence", "evidence"),
     ("cases", "drawn cases"),
     ("lost", "a lost context"),
@@ -244,6 +245,7 @@ fn run_part(name: &str, options: &Options, tally: &mut Tally) {
         "service" => service::run(options.seed, options.quick, options.slots, tally),
         "streams" => streams::run(options.seed, options.quick, tally),
         "devices" => devices::run(options.seed, options.quick, tally),
+        "ranks" => devices::run_on_ranks(options.seed, options.quick, tally),
         "evidence" => evidence::run(tally),
         "cases" => run_cases(options, tally),
         _ => lost::run(tally),

@@ -1,6 +1,5 @@
 //! Programs that several simulated devices share have the results of one device, bit for bit.
 
-use crate::carriers::{Threads, each};
 use crate::drawn::cases;
 use crate::multi_triangles::shapes;
 use proptest::strategy::{Strategy, ValueTree};
@@ -12,6 +11,7 @@ use seawall::multi::{Devices, open_on_ranks, open_session, refusal, refuse_on_ra
 use seawall::program::{
     EncodedProgram, Join, Kind, Mark, Over, PlanRequest, ProgramBuilder, RegisterId,
 };
+use seawall_oracles::carriers::{Threads, each};
 use seawall_oracles::harness::run_script;
 use seawall_oracles::shared::{Build, PROGRAMS, labels};
 use std::num::NonZeroUsize;

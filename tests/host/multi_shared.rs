@@ -1,6 +1,5 @@
 //! Analyses whose composed programs several devices share have the answers of one device.
 
-use crate::carriers::{Threads, each};
 use crate::multi::graph;
 use crate::multi_triangles::shapes;
 use proptest::prelude::*;
@@ -9,6 +8,7 @@ use seawall::graph::{Graph, LoadOptions, load};
 use seawall::multi::{Devices, execute, execute_on_ranks};
 use seawall::outcome::RunOutcome;
 use seawall::run::{self, AnalysisKind, Machine, RunError, RunRequest};
+use seawall_oracles::carriers::{Threads, each};
 use std::iter::repeat;
 use std::num::{NonZeroU32, NonZeroUsize};
 

@@ -12,6 +12,7 @@ use seawall::graph::file::WriteError;
 use seawall::graph::{FormError, GraphError, did_you_mean};
 use seawall::run::RunError;
 use seawall::service::StartError;
+use seawall::units::counted;
 use seawall_modules::ModuleError;
 use seawall_report::canvas::NAMED;
 
@@ -91,6 +92,9 @@ pub(super) enum CliError {
         option: &'static str,
         what: &'static str,
     },
+    /// More ranks of a host than GPUs.
+    #[error("this host has {} and {}, and each rank takes one: start fewer, or without --backend", counted((*ranks).into(), "rank"), counted((*gpus).into(), "GPU"))]
+    FewGpus { gpus: u32, ranks: u32 },
     /// An option of a run that ranks do not have.
     #[error("{option} is not for ranks: {remedy}")]
     NotOnRanks {

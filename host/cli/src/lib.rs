@@ -153,6 +153,7 @@ Examples:
   mpirun -n 4 seawall-cluster run gen:rmat:16:16 --analysis pagerank
   srun -n 8 seawall-cluster run web.swg --analysis bfs --source 0 --threads 16 --json
   srun -n 8 seawall-cluster run web.swg --program waves.json --json
+  srun -n 8 seawall-cluster run web.swg --analysis pagerank --backend mega    # a GPU each
 
 The file is on each host; of a .swg file, ranks read their own parts where the analysis
 allows. Rank 0 reports and writes results.
@@ -160,12 +161,21 @@ allows. Rank 0 reports and writes results.
 Exit codes: 0 done; 1 a rank is lost or failed, or --check differed; 2 what was asked or given is
 wrong.";
 
-/// Runs the command given by the process's arguments on the ranks that `carrier` joins, `local` of
-/// which share this host's processors.
+/// The ranks that share a host's processors and GPUs.
+#[derive(Clone, Copy, Debug)]
+pub struct LocalRanks {
+    /// Number of this rank among them, from 0.
+    pub own: u32,
+    /// Their number, at least 1.
+    pub count: u32,
+}
+
+/// Runs the command given by the process's arguments on the ranks that `carrier` joins, of which `local`
+/// share this host.
 ///
 /// Returns the exit code; messages are already printed.
 #[must_use]
-pub fn main_on_ranks(carrier: Box<dyn seawall::multi::Carrier>, local: u32) -> ExitCode {
+pub fn main_on_ranks(carrier: Box<dyn seawall::multi::Carrier>, local: LocalRanks) -> ExitCode {
     allocator::end_where_threads_find_no_memory();
     let ranks = run::Ranks::new(carrier, local);
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -181,7 +191,7 @@ pub fn main_on_ranks(carrier: Box<dyn seawall::multi::Carrier>, local: u32) -> E
         args.silence();
     }
     let done = logging::begin(cli.global.log).map_err(CliError::from);
-    let error = match done.and_then(|()| run::command_on(&args, &ranks)) {
+    let error = match done.and_then(|()| run::command_on(&mut args, &ranks)) {
         Ok(code) => return code,
         Err(error) => error,
     };

@@ -291,8 +291,11 @@ pub(super) fn command(args: &RunArgs) -> Result<ExitCode, CliError> {
 }
 
 /// Runs on ranks; the first one reports.
-pub(super) fn command_on(args: &RunArgs, ranks: &Ranks) -> Result<ExitCode, CliError> {
+pub(super) fn command_on(args: &mut RunArgs, ranks: &Ranks) -> Result<ExitCode, CliError> {
     args.check_ranks()?;
+    if args.machine.backend.0.is_some_and(Executor::is_on_gpu) {
+        args.machine.device = ranks.gpu()?;
+    }
     run(args, Some(ranks))
 }
 
@@ -474,7 +477,7 @@ impl RunArgs {
         let files = self.check_files()?;
         files.spare(file.as_os_str())?;
         let mut machine = self.machine();
-        if self.machine.devices.is_some() {
+        if self.machine.devices.is_some() || ranks.is_some() {
             machine.executor = Some(DeviceChoice::program_executor(&machine));
         }
         if self.output.is_timed() && machine.executor == Some(Executor::Graph) {

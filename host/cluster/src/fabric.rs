@@ -55,7 +55,8 @@ pub struct Fabric {
     universe: Universe,
     world: SimpleCommunicator,
     hosts: Vec<String>,
-    local: u32,
+    /// Number of this rank among those of its host, and their number.
+    local: [u32; 2],
 }
 
 impl std::fmt::Debug for Fabric {
@@ -140,8 +141,10 @@ impl Fabric {
                 .to_owned()
         };
         let hosts: Vec<String> = all.chunks(NAME).map(text).collect();
-        let own = &hosts[world.rank() as usize];
-        let local = hosts.iter().filter(|host| *host == own).count() as u32;
+        let rank = world.rank() as usize;
+        let own = &hosts[rank];
+        let local = [&hosts[..rank], &hosts[..]]
+            .map(|hosts| hosts.iter().filter(|host| *host == own).count() as u32);
         Some(Self {
             universe,
             world,
@@ -150,9 +153,10 @@ impl Fabric {
         })
     }
 
-    /// Ranks of this host, by its name.
+    /// The number of this rank among those of its host, from 0, and their number; hosts are told apart by
+    /// their names.
     #[must_use]
-    pub fn local_ranks(&self) -> u32 {
+    pub fn local_ranks(&self) -> [u32; 2] {
         self.local
     }
 

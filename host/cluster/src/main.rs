@@ -11,6 +11,7 @@ fn main() -> ExitCode {
         eprintln!("seawall-cluster: MPI was started before, or serves no thread but the first");
         return ExitCode::FAILURE;
     };
-    let local = fabric.local_ranks();
+    let [own, count] = fabric.local_ranks();
+    let local = seawall_cli::LocalRanks { own, count };
     fabric.run(move |link| seawall_cli::main_on_ranks(Box::new(link), local))
 }

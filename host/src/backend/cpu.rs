@@ -44,7 +44,6 @@ mod stay;
 pub(crate) mod stepped;
 pub(crate) mod streaming;
 pub(crate) mod multi;
-pub(crate) mod processes;
 pub(super) use baseline::BaselineSession;
 use machine_code::MachineCode;
 pub use machine_code::assembly;

@@ -197,16 +197,28 @@ pub(crate) mod streaming {
 }
 
 pub(crate) mod stepped {
-    use super::{CudaOptions, Graph, Session, absent};
+    use super::{CudaOptions, Graph, absent};
     use crate::backend::BackendError;
+    use crate::backend::stepped::SteppedSession;
 
     /// Fails, as there is no device.
     pub(crate) fn open<'g>(
         _: &'g Graph,
         _: &[u32],
         _: CudaOptions,
-    ) -> Result<Box<dyn Session + 'g>, BackendError> {
+    ) -> Result<SteppedSession<'g>, BackendError> {
         Err(absent())
+    }
+}
+
+pub(crate) mod rank {
+    use super::absent;
+    use crate::backend::multi::{DeviceFound, MultiJob};
+    use crate::backend::processes::Processes;
+
+    /// Fails, as there is no device.
+    pub(crate) fn run(_: &MultiJob<'_>, _: u32, ranks: &Processes<'_>) -> Option<DeviceFound> {
+        ranks.all(Err(absent()))
     }
 }
 

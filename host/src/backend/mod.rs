@@ -51,6 +51,7 @@ pub(crate) mod serve;
 pub(crate) mod served;
 pub(crate) mod streaming;
 pub(crate) mod multi;
+pub(crate) mod processes;
 pub(crate) mod exchange;
 pub(crate) mod share;
 pub(crate) mod stepped;

@@ -156,11 +156,19 @@ impl<'g> SteppedSession<'g> {
         }
     }
 
-    /// The same session of one device, which is that of this rank of `ranks` and has `threads` threads.
-    pub(crate) fn on_ranks(mut self, ranks: &'g mut dyn Carrier, threads: u32) -> Self {
-        self.info.name = name_of_ranks(ranks.ranks(), threads.max(1));
+    /// The same session of one device, which is that of this rank of `ranks` and has this name.
+    pub(crate) fn on_ranks(mut self, ranks: &'g mut dyn Carrier, name: &str) -> Self {
+        self.info.name = name_of_ranks(ranks.ranks(), name);
         self.ranks = Some(ranks);
         self
+    }
+
+    /// The name of a device of this process.
+    pub(crate) fn name_of_one(&self) -> String {
+        let sessions = self.devices.sessions();
+        sessions
+            .first()
+            .map_or_else(String::new, |one| one.device().name.clone())
     }
 
     /// Number of devices, in all processes.
@@ -275,7 +283,10 @@ impl Session for SteppedSession<'_> {
         let ranges = self.shared.as_ref()?.parts.nodes.windows(2);
         Some(DevicesReport {
             count: self.count() as u32,
-            numbers: self.numbers.clone(),
+            numbers: match self.ranks {
+                Some(_) => Vec::new(),
+                None => self.numbers.clone(),
+            },
             nodes: ranges.map(|range| u64::from(range[1] - range[0])).collect(),
             edges: vec![u64::from(self.graph.edges()); self.count()],
             shared: true,
@@ -434,8 +445,9 @@ impl Running<'_, '_> {
         for exchange in exchanges {
             let mut before = Vec::new();
             let words = 0..exchange.known_words();
-            let devices = &mut self.session.devices;
-            if !words.is_empty() && !devices.keep(exchange)? {
+            let (devices, ranks) = (&mut self.session.devices, &self.session.ranks);
+            let is_known = words.is_empty() || ranks.is_none() && devices.keep(exchange)?;
+            if !is_known {
                 devices.read(0, exchange.register(), words, &mut before)?;
             }
             known.push(before);
@@ -456,7 +468,7 @@ impl Running<'_, '_> {
     fn exchange(&mut self, exchange: &Exchange, before: &[u32]) -> Result<(), BackendError> {
         let (count, first) = (self.session.count(), self.session.first());
         let (register, devices) = (exchange.register(), &mut self.session.devices);
-        let by_themselves = devices.swap(exchange)?;
+        let by_themselves = self.session.ranks.is_none() && devices.swap(exchange)?;
         let bytes = exchange.bytes(count, by_themselves);
         self.exchanged_bytes = self.exchanged_bytes.saturating_add(bytes);
         if by_themselves {

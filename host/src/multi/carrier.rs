@@ -59,13 +59,9 @@ pub(crate) fn split<'w>(mut words: &'w [u32], counts: &[usize]) -> impl Iterator
     parts.map(move |count| words.split_off(..*count).unwrap_or_default())
 }
 
-pub(crate) fn name_of_ranks(ranks: u32, threads: u32) -> String {
-    let (ranks, threads) = (u64::from(ranks), u64::from(threads));
-    format!(
-        "{} of {}",
-        counted(ranks, "rank"),
-        counted(threads, "CPU thread")
-    )
+/// The name of ranks, by that of the device of one.
+pub(crate) fn name_of_ranks(ranks: u32, device: &str) -> String {
+    format!("{} of {device}", counted(ranks.into(), "rank"))
 }
 
 pub(crate) fn lost(CarrierError { rank, problem }: CarrierError) -> BackendError {

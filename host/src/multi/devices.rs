@@ -1,7 +1,7 @@
 //! Devices of a run.
 
 use crate::backend::{BackendError, cuda};
-use crate::executor::Executor;
+use crate::executor::{Executor, Machine};
 use crate::units::counted;
 use seawall_core::abi::multi::DEVICES_MAX;
 
@@ -31,6 +31,15 @@ impl Devices {
     #[must_use]
     pub const fn simulated(count: u32, threads: u32) -> Self {
         Self::Simulated { count, threads }
+    }
+
+    /// As many ranks as this one, whose device is the GPU of `machine` if its executor is one of a GPU,
+    /// else that many threads.
+    pub(super) fn of_ranks(count: u32, machine: &Machine, threads: u32) -> Self {
+        match machine.executor.is_some_and(Executor::is_on_gpu) {
+            true => Self::Gpus(vec![machine.device; count as usize]),
+            false => Self::simulated(count, threads.max(1)),
+        }
     }
 
     /// All GPUs of this host.

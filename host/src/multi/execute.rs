@@ -4,7 +4,6 @@ use super::Devices;
 use super::centers::Centers;
 use super::dealt::{Deal, Sources};
 use super::ranges::{Cut, check_budget};
-use super::sliced::WIDTH_LOG2;
 use super::way::{Way, Whole, Work, check, way_on};
 use super::{price, shared};
 use crate::analysis::End;
@@ -176,6 +175,7 @@ fn prepare<'a>(
     canceller: &'a Canceller,
 ) -> Result<Split<'a>, RunError> {
     let way = way_on(graph, job.request, devices)?;
+    check_numbers(job.request, devices)?;
     check(graph, job.request)?;
     match way {
         Way::Cut(work) => prepare_cut(graph, job, work, devices, tried, canceller),
@@ -183,6 +183,19 @@ fn prepare<'a>(
             let run = move |job: &mut Job<'_>| whole.run(graph, job, devices, None, canceller);
             Ok(Split::of(graph, run))
         }
+    }
+}
+
+/// Refuses devices of which one is named twice.
+fn check_numbers(request: &RunRequest, devices: &Devices) -> Result<(), RunError> {
+    let mut numbers = devices.numbers();
+    numbers.sort_unstable();
+    match numbers.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(()),
+        Some(pair) => Err(RunError::CannotSplit {
+            analysis: request.analysis,
+            what: format!("device {} is named twice", pair[0]),
+        }),
     }
 }
 
@@ -198,10 +211,8 @@ fn prepare_cut<'a>(
     let start = job.now();
     job.phase(Phase::Plan);
     let cut = Cut::of(graph, request, work, devices.count())?;
-    let slices = match devices {
-        Devices::Gpus(_) => Some(WIDTH_LOG2).filter(|_| cut.has_slices()),
-        Devices::Simulated { .. } => tried.and_then(|tried| tried.slices),
-    };
+    let tried_slices = tried.and_then(|tried| tried.slices);
+    let slices = tried_slices.or_else(|| cut.slices(devices));
     let parts = cut.parts(slices)?;
     cut.jobs(&parts)
         .iter()

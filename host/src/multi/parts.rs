@@ -207,7 +207,7 @@ impl FileOnRanks {
         canceller: &'a Canceller,
     ) -> Result<Split<'a>, RunError> {
         let (own, count) = (carrier.rank(), carrier.ranks());
-        let devices = Devices::simulated(count, threads);
+        let devices = Devices::of_ranks(count, &job.request.machine, threads);
         let request = job.request;
         let start = job.now();
         job.phase(Phase::Plan);
@@ -245,7 +245,7 @@ impl FileOnRanks {
             .sum();
         let graph_bytes = gather_alike(carrier, &[self.bytes() + 4 * words as u64])?;
         let plan_ns = job.since(start);
-        let mut run = run_cut(cut, edges, carrier, threads, canceller, plan_ns);
+        let mut run = run_cut(cut, edges, carrier, devices, canceller, plan_ns);
         Ok(Split {
             graph: &self.nodes,
             file: Some((&self.file, self.unit_weights)),

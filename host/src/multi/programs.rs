@@ -6,6 +6,7 @@ use crate::backend::gpu::CudaOptions;
 use crate::backend::{BackendError, RunLimits, Session, cuda};
 use crate::executor::Machine;
 use crate::graph::Graph;
+use crate::units::counted;
 use seawall_core::abi::multi::DEVICES_MAX;
 
 /// Opens a session of programs on `devices`: each has `graph`, and all of a program's registers.
@@ -52,7 +53,10 @@ pub fn open_session<'g>(
         return Err(BackendError::NotShared { reason });
     }
     match devices {
-        Devices::Gpus(numbers) => cuda::stepped::open(graph, numbers, CudaOptions::of(machine)),
+        Devices::Gpus(numbers) => {
+            let session = cuda::stepped::open(graph, numbers, CudaOptions::of(machine))?;
+            Ok(Box::new(session))
+        }
         Devices::Simulated { threads, .. } => {
             let limits = RunLimits::of(machine);
             let session = stepped::open(graph, count, *threads, limits, machine.jit)?;
@@ -62,8 +66,8 @@ pub fn open_session<'g>(
 }
 
 /// Opens a session of programs on the ranks that `carrier` joins, as [`open_session`] does on
-/// devices: each rank has `graph` and all of a program's registers, and `threads` threads. Every
-/// rank loads the same program, or calls [`refuse_on_ranks`](super::refuse_on_ranks), runs it as
+/// devices: each rank has `graph` and all of a program's registers, and `threads` threads, or the GPU of
+/// `machine` if its executor is one of a GPU. Every rank loads the same program, or calls [`refuse_on_ranks`](super::refuse_on_ranks), runs it as
 /// often as the others, with the same inputs, and reads whole results.
 ///
 /// # Errors
@@ -77,6 +81,17 @@ pub fn open_on_ranks<'g>(
     carrier: &'g mut dyn Carrier,
     threads: u32,
 ) -> Result<Box<dyn Session + 'g>, BackendError> {
-    let session = stepped::open(graph, 1, threads, RunLimits::of(machine), machine.jit)?;
-    Ok(Box::new(session.on_ranks(carrier, threads)))
+    let (session, name) = match Devices::of_ranks(1, machine, threads) {
+        Devices::Gpus(numbers) => {
+            let session = cuda::stepped::open(graph, &numbers, CudaOptions::of(machine))?;
+            let name = session.name_of_one();
+            (session, name)
+        }
+        Devices::Simulated { threads, .. } => {
+            let limits = RunLimits::of(machine);
+            let session = stepped::open(graph, 1, threads, limits, machine.jit)?;
+            (session, counted(threads.into(), "CPU thread"))
+        }
+    };
+    Ok(Box::new(session.on_ranks(carrier, &name)))
 }

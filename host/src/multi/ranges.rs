@@ -69,10 +69,12 @@ impl<'g> Cut<'g> {
         })
     }
 
-    /// Whether slices of edges pay on GPUs.
-    pub(super) fn has_slices(&self) -> bool {
-        let (nodes, devices) = (self.form.nodes(), self.run.devices());
-        sliced::pay(nodes, nodes / devices, self.run.edges / u64::from(devices))
+    /// Sources of a slice of edges, as a power of two, where slices pay: on GPUs.
+    pub(super) fn slices(&self, devices: &Devices) -> Option<u32> {
+        let (nodes, count) = (self.form.nodes(), self.run.devices());
+        let pays = devices.executor().is_on_gpu()
+            && sliced::pay(nodes, nodes / count, self.run.edges / u64::from(count));
+        pays.then_some(sliced::WIDTH_LOG2)
     }
 
     /// The edges of one device; those of a ranking in slices of as many sources, as a power of two.

@@ -9,10 +9,10 @@ use super::execute::Split;
 use super::ranges::{Cut, check_budget};
 use super::way::{Way, Whole, check, way_on};
 use crate::analysis::End;
-use crate::backend::cpu::multi::{Blocks, on_device};
-use crate::backend::cpu::processes::Processes;
+use crate::backend::cpu::multi::on_ranks;
 use crate::backend::multi::DeviceEdges;
-use crate::backend::{BackendError, Canceller};
+use crate::backend::processes::Processes;
+use crate::backend::{BackendError, Canceller, cuda};
 use crate::executor::Machine;
 use crate::graph::Graph;
 use crate::job::{Job, drive};
@@ -20,6 +20,7 @@ use crate::outcome::RunOutcome;
 use crate::program::EncodedProgram;
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
+use crate::units::counted;
 use seawall_core::abi::VERSION;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -33,9 +34,10 @@ const DIFFERENCES: [(usize, &str); 3] = [
     (5, "another request"),
 ];
 
-/// Runs `request` on the ranks that `carrier` joins, on `threads` threads of each. Every rank calls
-/// this with the same graph and request, or [`refuse_on_ranks`], and each returns the whole outcome;
-/// a check is made by rank 0 alone.
+/// Runs `request` on the ranks that `carrier` joins, of which this one has `threads` threads, or the GPU of
+/// the request's machine if the executor there is one of a GPU. Every rank calls this with the same graph
+/// and request, or [`refuse_on_ranks`], and each returns the whole outcome; a check is made by rank 0
+/// alone. Ranks may have different machines.
 ///
 /// Analyses and values are those of [`execute`](super::execute). An exchange costs a message to each
 /// other rank, of what this one found.
@@ -77,8 +79,12 @@ pub(super) fn drive_on_ranks<'a>(
         check: request.check && carrier.rank() == 0,
         ..request.clone()
     };
-    let outcome = drive(span, &asked, progress, |job| prepare(job, carrier));
+    let mut outcome = drive(span, &asked, progress, |job| prepare(job, carrier));
     canceller.settle()?;
+    if let Ok(Some(report)) = outcome.as_mut().map(|outcome| outcome.devices.as_mut()) {
+        // Each host counts its own.
+        report.numbers.clear();
+    }
     outcome
 }
 
@@ -91,7 +97,7 @@ fn prepare<'a>(
     canceller: &'a Canceller,
 ) -> Result<Split<'a>, RunError> {
     let (own, count) = (carrier.rank(), carrier.ranks());
-    let devices = Devices::simulated(count, threads);
+    let devices = Devices::of_ranks(count, &job.request.machine, threads);
     let start = job.now();
     job.phase(Phase::Plan);
     let ready = ready(graph, job.request, &devices, own);
@@ -101,7 +107,7 @@ fn prepare<'a>(
     let plan_ns = job.since(start);
     let whole = match ready? {
         Ready::Cut(cut, edges) => {
-            let run = run_cut(*cut, edges, carrier, threads, canceller, plan_ns);
+            let run = run_cut(*cut, edges, carrier, devices, canceller, plan_ns);
             return Ok(Split::of(graph, run));
         }
         Ready::Whole(whole) => whole,
@@ -116,21 +122,28 @@ pub(super) fn run_cut<'a>(
     cut: Cut<'a>,
     edges: DeviceEdges<'a>,
     carrier: &'a mut dyn Carrier,
-    threads: u32,
+    devices: Devices,
     canceller: &'a Canceller,
     plan_ns: u64,
 ) -> impl FnMut(&mut Job<'_>) -> Result<(RunOutcome, End), RunError> + use<'a> {
     let (own, count) = (carrier.rank(), carrier.ranks());
-    let devices = Devices::simulated(count, threads);
     move |job: &mut Job<'_>| {
         job.phase(Phase::Upload);
         let work = cut.job(own, &edges);
         let ranks = Processes::new(&mut *carrier, canceller);
-        let Some(found) = on_device(&work, Blocks::Threads(threads.max(1)), &ranks) else {
+        let found = match &devices {
+            Devices::Gpus(_) => cuda::rank::run(&work, job.request.machine.device, &ranks),
+            Devices::Simulated { threads, .. } => on_ranks(&work, *threads, &ranks),
+        };
+        let Some(found) = found else {
             return Err(ranks.into_error().into());
         };
+        let one = match &devices {
+            Devices::Gpus(_) => found.name.clone(),
+            Devices::Simulated { threads, .. } => counted((*threads).into(), "CPU thread"),
+        };
+        let device = name_of_ranks(count, &one);
         let found = ranks.gather(&work, found)?;
-        let device = name_of_ranks(count, threads);
         cut.outcome(job, &devices, device, &found, plan_ns)
     }
 }
@@ -168,7 +181,7 @@ fn ready<'g>(
         Way::Whole(whole) => return Ok(Ready::Whole(whole)),
     };
     let cut = Cut::of(graph, request, work, devices.count())?;
-    let edges = cut.part(own, None)?;
+    let edges = cut.part(own, cut.slices(devices))?;
     check_budget(request, &cut.job(own, &edges))?;
     Ok(Ready::Cut(Box::new(cut), edges))
 }

@@ -17,6 +17,7 @@ pub mod straight;
 pub mod faulty;
 pub mod harness;
 pub mod ranks;
+pub mod carriers;
 pub mod composed;
 pub mod batches;
 pub mod paths;

@@ -1,12 +1,13 @@
 //! `seawall run` on ranks: processes that a carrier joins, each with a part of the graph.
 
 use super::RunArgs;
+use crate::LocalRanks;
 use crate::error::CliError;
 use crate::program::ProgramFailure;
 use crate::progress::ProgressLine;
 use crate::sources::Sources;
 use seawall::backend::cpu::available_threads;
-use seawall::backend::{BackendError, Canceller, ProgramSession};
+use seawall::backend::{BackendError, Canceller, ProgramSession, cuda};
 use seawall::batch::is_batch;
 use seawall::executor::{Executor, Machine};
 use seawall::graph::{Graph, WeightChoice};
@@ -21,19 +22,19 @@ use std::time::Instant;
 pub(crate) struct Ranks {
     carrier: RefCell<Box<dyn Carrier>>,
     own: u32,
-    /// Ranks of this host.
-    local: u32,
+    /// Those of this host.
+    local: LocalRanks,
     /// Whether the others have heard if this rank can run.
     has_answered: Cell<bool>,
 }
 
 impl Ranks {
-    /// The ranks that `carrier` joins, of which `local` share this host's processors.
-    pub(crate) fn new(carrier: Box<dyn Carrier>, local: u32) -> Self {
+    /// The ranks that `carrier` joins, of which `local` share this host.
+    pub(crate) fn new(carrier: Box<dyn Carrier>, local: LocalRanks) -> Self {
         Self {
             own: carrier.rank(),
             carrier: RefCell::new(carrier),
-            local: local.max(1),
+            local,
             has_answered: Cell::new(false),
         }
     }
@@ -75,9 +76,20 @@ impl Ranks {
     }
 
     fn threads(&self, machine: &Machine) -> u32 {
-        let share = available_threads().get() as u32 / self.local;
+        let share = available_threads().get() as u32 / self.local.count.max(1);
         let asked = machine.threads.map(|threads| threads.get() as u32);
         asked.unwrap_or(share).max(1)
+    }
+
+    /// The number of this rank's GPU: its number among the ranks of this host, or the only one that it
+    /// sees, as schedulers arrange.
+    pub(crate) fn gpu(&self) -> Result<u32, CliError> {
+        let gpus = cuda::probe().map_err(RunError::from)?.len() as u32;
+        match (gpus, self.local) {
+            (1, _) => Ok(0),
+            (_, LocalRanks { own, count }) if count <= gpus => Ok(own),
+            (_, LocalRanks { count, .. }) => Err(CliError::FewGpus { gpus, ranks: count }),
+        }
     }
 
     /// Returns whether this rank is the one to show `error`, after telling the others that it
@@ -144,8 +156,12 @@ impl RunArgs {
         if self.machine.devices.is_some() {
             return refuse("--devices", "each rank is one device");
         }
-        if !matches!(self.machine.backend.0, None | Some(Executor::Cpu)) {
-            return refuse("--backend", "ranks compute on threads");
+        let backend = self.machine.backend.0;
+        if self.program.is_none() && matches!(backend, Some(Executor::Launches | Executor::Graph)) {
+            return refuse("this --backend", "an analysis takes mega or cpu");
+        }
+        if self.machine.device != 0 {
+            return refuse("--device", "each rank takes a GPU of its own");
         }
         if self.graphs.len() != 1 || is_batch(&self.graphs) {
             return refuse("a batch", "run it with seawall, on one host");

@@ -1,8 +1,9 @@
 //! Several devices that are simulated, each by threads, one for a block.
 
-use super::{SERVICES, lines};
+use super::{Lines, SERVICES, lines};
 use crate::backend::BackendError;
 use crate::backend::multi::{DeviceFigures, DeviceFound, Meeting, MultiJob, counted, fault};
+use crate::backend::processes::{self, Processes, RankKernel, SharedWords, forget, outboxes};
 use crate::backend::threads::run_blocks;
 use crate::units::{counted as many, elapsed_ns};
 use seawall_core::abi::control::{ControlRecord, FaultCode};
@@ -14,7 +15,7 @@ use seawall_device::machine::dealer::Dealer;
 use seawall_device::multi::Multi;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, TryRecvError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,7 +41,7 @@ impl Blocks {
 }
 
 /// The other devices of a run, as the thread of one sees them.
-pub(crate) trait Communicator: Sync {
+trait Communicator: Sync {
     /// Waits for all devices; `None` if any has failed by then, this one with `result` among them.
     /// Every device has to call this as often as the others, until it returns `None`.
     fn all<T>(&self, result: Result<T, BackendError>) -> Option<T>;
@@ -81,8 +82,97 @@ impl Communicator for Simulated<'_, '_> {
     }
 }
 
+/// Devices of other processes.
+struct OnRanks<'p, 'c> {
+    ranks: &'p Processes<'c>,
+    /// The memory to which the kernel writes for others.
+    outboxes: Mutex<Vec<Lines>>,
+}
+
+impl OnRanks<'_, '_> {
+    fn outboxes(&self) -> Vec<SharedWords> {
+        let mut outboxes = self.outboxes.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = |lines: &mut Lines| {
+            let base = lines.as_mut_ptr().expose_provenance() as u64;
+            // SAFETY: lines of that length, which live as long as the run.
+            unsafe { SharedWords::at(base) }
+        };
+        outboxes.iter_mut().map(shared).collect()
+    }
+}
+
+impl Communicator for OnRanks<'_, '_> {
+    fn all<T>(&self, result: Result<T, BackendError>) -> Option<T> {
+        self.ranks.all(result)
+    }
+
+    fn bases(&self, job: &MultiJob<'_>, own: u64) -> Option<Vec<u64>> {
+        let (count, words) = outboxes(job);
+        let made = (0..count).map(|_| lines("an outbox for other ranks", words * 4));
+        let made = self.all(made.collect::<Result<Vec<Lines>, _>>())?;
+        *self.outboxes.lock().unwrap_or_else(PoisonError::into_inner) = made;
+        Some(processes::bases(job, own, &self.outboxes()))
+    }
+
+    fn beside(&self, job: &MultiJob<'_>, bases: &[u64], fault: &AtomicU32, ended: &Receiver<()>) {
+        let outboxes = self.outboxes();
+        let kernel = ThreadKernel {
+            // SAFETY: the memory of this device, which lives until its kernel and this proxy have ended.
+            memory: unsafe { SharedWords::at(bases[job.own as usize]) },
+            fault,
+            ended,
+        };
+        self.ranks.serve(job, &outboxes, &kernel);
+        // The kernel writes no more then. A message would be an error of the kernel's.
+        let _ = ended.recv();
+        forget(job, &outboxes);
+    }
+}
+
+/// A kernel on threads of this process.
+struct ThreadKernel<'k> {
+    memory: SharedWords,
+    fault: &'k AtomicU32,
+    ended: &'k Receiver<()>,
+}
+
+impl RankKernel for ThreadKernel<'_> {
+    fn read(&self, at: u64, count: usize) -> Result<Vec<u32>, BackendError> {
+        Ok(self.memory.read(at, count).collect())
+    }
+
+    fn write(&self, at: u64, words: &[u32]) -> Result<(), BackendError> {
+        self.memory.write(at, words);
+        Ok(())
+    }
+
+    fn scatter(&self, words: Vec<(u64, u32)>) -> Result<(), BackendError> {
+        for (at, word) in words {
+            self.memory.write(at, &[word]);
+        }
+        Ok(())
+    }
+
+    fn release(&self, at: u64, word: u32) -> Result<(), BackendError> {
+        self.memory.release(at, word);
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.ended.try_recv() == Err(TryRecvError::Disconnected)
+    }
+
+    fn is_well(&self) -> bool {
+        self.fault.load(Ordering::Relaxed) == 0
+    }
+
+    fn give_up(&self) {
+        give_up(self.fault);
+    }
+}
+
 /// Ends a kernel by the fault word that it looks at.
-pub(crate) fn give_up(fault: &AtomicU32) {
+fn give_up(fault: &AtomicU32) {
     let (none, given_up) = (0, FaultCode::GivenUp as u32);
     let order = Ordering::Relaxed;
     let _ = fault.compare_exchange(none, given_up, order, order);
@@ -105,8 +195,18 @@ pub(crate) fn run(
     })
 }
 
+/// Runs this rank's device on threads; `None` if any rank fails.
+pub(crate) fn on_ranks(
+    job: &MultiJob<'_>,
+    threads: u32,
+    ranks: &Processes<'_>,
+) -> Option<DeviceFound> {
+    let outboxes = Mutex::default();
+    on_device(job, Blocks::Threads(threads), &OnRanks { ranks, outboxes })
+}
+
 /// One device; `None` if any of them fails.
-pub(crate) fn on_device(
+fn on_device(
     job: &MultiJob<'_>,
     blocks: Blocks,
     communicator: &impl Communicator,

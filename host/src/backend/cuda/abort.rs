@@ -33,7 +33,7 @@ impl AbortFlag {
     }
 
     /// Stores a fault into all of `words`.
-    fn pull(&self, words: &[FaultWords]) -> Result<(), BackendError> {
+    pub(super) fn pull(&self, words: &[FaultWords]) -> Result<(), BackendError> {
         for words in words {
             // SAFETY: the words belong to the run in progress; those copied live as long as the
             // abort flag, and the wait below ends the copies.

@@ -42,6 +42,7 @@ mod mapped;
 pub(crate) mod serve;
 pub(crate) mod streaming;
 pub(crate) mod multi;
+pub(crate) mod rank;
 mod shape;
 mod batch;
 mod bound;

@@ -1,8 +1,8 @@
-//! Several GPUs of one host: a kernel that stays on each, and memory that they write for each
-//! other.
+//! Several GPUs: a kernel that stays on each, and memory that they write for each other.
 //!
-//! A thread a device, since a context belongs to one. Before the launch each checks that its device
-//! reaches the memory of all others and holds all blocks at once, and that all have one kernel.
+//! Those of one host write into each other's memory. A thread a device, since a context belongs to one.
+//! Before the launch each checks that its device reaches the memory of all others and holds all blocks at
+//! once, and that all have one kernel. A GPU may also be one rank of several processes (`rank`).
 
 use super::abort::{AbortFlag, FaultWords, Watch};
 use super::context::Context;
@@ -14,8 +14,8 @@ use super::resident::lane;
 use super::shape::RequestedShape;
 use super::staging::Staging;
 use super::stream::{COPY_LIMIT, Stream};
-use crate::backend::BackendError;
 use crate::backend::multi::{DeviceFigures, DeviceFound, Meeting, MultiJob, counted, fault};
+use crate::backend::{BackendError, Canceller};
 use crate::graph::memory;
 use crate::units::elapsed_ns;
 use bytemuck::{Zeroable, bytes_of, bytes_of_mut};
@@ -31,6 +31,11 @@ const COPY_BYTES: usize = 16 << 20;
 
 /// Time that the host waits beyond the kernel's time budget.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// Time after which a kernel is given up.
+pub(super) fn limit(job: &MultiJob<'_>) -> Duration {
+    Duration::from_nanos(job.run.time_ns).saturating_add(GRACE)
+}
 
 /// Message of a device's thread to those of the others.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,39 +61,81 @@ pub(crate) fn run(
 ) -> Result<Vec<DeviceFound>, BackendError> {
     let told = Mutex::new(vec![Told::default(); jobs.len()]);
     meeting.run(jobs, |job, meeting| {
-        on_device(job, devices[job.own as usize], meeting, &told)
+        let told = &told;
+        on_device(job, devices[job.own as usize], &SameHost { meeting, told })
     })
 }
 
+/// The other devices of a run, as the thread of one sees them.
+pub(super) trait Others {
+    /// What a device needs for what it sends to the others.
+    type Way;
+
+    /// Waits for all devices; `None` if any has failed by then, this one with `result` among them.
+    fn all<T>(&self, result: Result<T, BackendError>) -> Option<T>;
+
+    /// Makes the memory of each device known to `part`; `None` if any has failed.
+    fn reach(&self, part: &mut Part, job: &MultiJob<'_>) -> Option<Self::Way>;
+
+    /// Runs the kernel, and waits for its end.
+    fn run(&self, part: &Part, job: &MultiJob<'_>, way: &Self::Way) -> Result<(), BackendError>;
+}
+
+/// Devices of this process, each with a thread.
+struct SameHost<'m, 'c> {
+    meeting: &'m Meeting<'c>,
+    told: &'m Mutex<Vec<Told>>,
+}
+
+impl Others for SameHost<'_, '_> {
+    type Way = ();
+
+    fn all<T>(&self, result: Result<T, BackendError>) -> Option<T> {
+        self.meeting.all(result)
+    }
+
+    fn reach(&self, part: &mut Part, job: &MultiJob<'_>) -> Option<()> {
+        let told = || self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        told()[job.own as usize] = part.told();
+        self.all(Ok(()))?;
+        let told = told().clone();
+        self.all(part.reach(job, &told))
+    }
+
+    fn run(&self, part: &Part, job: &MultiJob<'_>, (): &()) -> Result<(), BackendError> {
+        part.launch()?;
+        part.wait(job, self.meeting.canceller)
+    }
+}
+
 /// A device with its part of the graph.
-struct Part {
-    context: Rc<Context>,
+pub(super) struct Part {
+    pub(super) context: Rc<Context>,
     grid: Grid,
-    stream: Stream,
+    pub(super) stream: Stream,
     staging: Staging,
-    memory: DeviceMemory,
+    pub(super) memory: DeviceMemory,
     record: DeviceMemory,
-    abort: AbortFlag,
+    pub(super) abort: AbortFlag,
+    kernel: (&'static str, Option<(u32, u32)>),
     upload_ns: u64,
 }
 
 /// One device; `None` if any of them fails.
-fn on_device(
+pub(super) fn on_device(
     job: &MultiJob<'_>,
     device: u32,
-    meeting: &Meeting<'_>,
-    told: &Mutex<Vec<Told>>,
+    others: &impl Others,
 ) -> Option<DeviceFound> {
-    let mut part = meeting.all(Part::open(job, device, told))?;
-    let told = told.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    meeting.all(part.reach(job, &told))?;
+    let mut part = others.all(Part::open(job, device))?;
+    let way = others.reach(&mut part, job)?;
     let mut times_ns = Vec::new();
     let mut barriers = 0;
     for _ in 0..job.run.repeat {
-        meeting.all(part.begin(job))?;
-        let ran = part.run(job, meeting);
+        others.all(part.begin(job))?;
+        let ran = others.run(&part, job, &way);
         let control = ran.and_then(|()| part.control(job));
-        let control = meeting.all(control.and_then(|control| match control.fault.code {
+        let control = others.all(control.and_then(|control| match control.fault.code {
             0 => Ok(control),
             _ => Err(fault(&control, device)),
         }))?;
@@ -97,15 +144,11 @@ fn on_device(
         times_ns.push(spent);
     }
     let found = part.found(job, times_ns, barriers);
-    meeting.all(found)
+    others.all(found)
 }
 
 impl Part {
-    fn open(
-        job: &MultiJob<'_>,
-        device: u32,
-        told: &Mutex<Vec<Told>>,
-    ) -> Result<Self, BackendError> {
+    fn open(job: &MultiJob<'_>, device: u32) -> Result<Self, BackendError> {
         let context = Context::open(device, None)?;
         let module = Module::load(&context)?;
         let kernel = module.kernel(Entry::Multi)?;
@@ -127,14 +170,9 @@ impl Part {
         }
         stream.wait("uploading a part of the graph", COPY_LIMIT)?;
         let abort = AbortFlag::new(&context, 1)?;
-        told.lock().unwrap_or_else(PoisonError::into_inner)[job.own as usize] = Told {
-            base: memory.address(),
-            context: context.raw() as usize,
-            device: context.device(),
-            kernel: (module.image(), context.limits().info.compute_capability),
-        };
         Ok(Self {
             upload_ns: elapsed_ns(began),
+            kernel: (module.image(), context.limits().info.compute_capability),
             grid,
             stream,
             staging,
@@ -143,6 +181,15 @@ impl Part {
             abort,
             context,
         })
+    }
+
+    fn told(&self) -> Told {
+        Told {
+            base: self.memory.address(),
+            context: self.context.raw() as usize,
+            device: self.context.device(),
+            kernel: self.kernel,
+        }
     }
 
     /// Opens the memory of the other devices to this one, and writes the record.
@@ -171,7 +218,16 @@ impl Part {
             }
         }
         let bases: Vec<u64> = told.iter().map(|told| told.base).collect();
-        let record = job.record(&bases);
+        self.put_record(job, &bases)
+    }
+
+    /// Writes the record of a run in which devices have memory at `bases`.
+    pub(super) fn put_record(
+        &mut self,
+        job: &MultiJob<'_>,
+        bases: &[u64],
+    ) -> Result<(), BackendError> {
+        let record = job.record(bases);
         // SAFETY: the memory holds a record; the copy is waited for.
         unsafe {
             let to = self.record.address();
@@ -195,19 +251,30 @@ impl Part {
         self.stream.wait("preparing a run", COPY_LIMIT)
     }
 
-    /// Launches the kernel and waits for its end.
-    fn run(&mut self, job: &MultiJob<'_>, meeting: &Meeting<'_>) -> Result<(), BackendError> {
+    /// Launches the kernel.
+    pub(super) fn launch(&self) -> Result<(), BackendError> {
         // SAFETY: the record is complete, and all that it points to lives until all kernels have
         // ended: no device's thread goes on before.
-        unsafe {
-            self.grid.launch(&self.stream, self.record.address(), &[])?;
-        }
-        let [_, fault_at, _] = job.reports_at();
-        let words = [FaultWords::one(self.memory.address() + 4 * fault_at)];
-        let watch = Watch::new(meeting.canceller, Some(&self.abort));
-        let limit = Duration::from_nanos(job.run.time_ns).saturating_add(GRACE);
+        unsafe { self.grid.launch(&self.stream, self.record.address(), &[]) }
+    }
+
+    /// Waits for the kernel's end.
+    pub(super) fn wait(
+        &self,
+        job: &MultiJob<'_>,
+        canceller: &Canceller,
+    ) -> Result<(), BackendError> {
+        let words = [self.fault_word(job)];
+        let watch = Watch::new(canceller, Some(&self.abort));
+        let look = || watch.look(&words);
         self.stream
-            .wait_beside("waiting for a device", limit, || watch.look(&words))
+            .wait_beside("waiting for a device", limit(job), look)
+    }
+
+    /// The word of the kernel's fault.
+    pub(super) fn fault_word(&self, job: &MultiJob<'_>) -> FaultWords {
+        let [_, fault_at, _] = job.reports_at();
+        FaultWords::one(self.memory.address() + 4 * fault_at)
     }
 
     /// The control block after a run.

@@ -49,7 +49,7 @@ pub(crate) fn open<'g>(
     graph: &'g Graph,
     numbers: &[u32],
     options: CudaOptions,
-) -> Result<Box<dyn Session + 'g>, BackendError> {
+) -> Result<SteppedSession<'g>, BackendError> {
     let open = |number: &u32| {
         let options = CudaOptions {
             device: *number,
@@ -75,8 +75,13 @@ pub(crate) fn open<'g>(
         joins,
     };
     let (all, numbers) = (Box::new(all), numbers.to_vec());
-    let session = SteppedSession::new(graph, all, info, numbers, options.limits);
-    Ok(Box::new(session))
+    Ok(SteppedSession::new(
+        graph,
+        all,
+        info,
+        numbers,
+        options.limits,
+    ))
 }
 
 /// Opens the memory of devices to each other where they reach it, and returns whether all do. The

@@ -1,8 +1,8 @@
 //! A device whose peers are other processes, which a carrier reaches.
 //!
-//! The kernel is that of devices of one host. What it writes into the memory of others lies in an
-//! outbox of this process. When it has posted its mail there and waits, the proxy thread beside it
-//! exchanges the mail with what the mail announces, puts both where other devices of one host
+//! The kernel, on threads or on a GPU, is that of devices of one host. What it writes into the memory of
+//! others lies in an outbox of this process. When it has posted its mail there and waits, the proxy
+//! beside it exchanges the mail with what the mail announces, puts both where other devices of one host
 //! would have written them, and the epoch last.
 //!
 //! ```text
@@ -14,16 +14,13 @@
 //! node of a ranking, and `n` words of components, twice a run: after the mail, whose lengths are
 //! known, and not at all if nobody has found anything.
 
-use super::multi::{Communicator, give_up};
-use super::{Lines, lines};
-use crate::backend::multi::{DeviceFound, Layout, MultiJob};
-use crate::backend::{BackendError, Canceller};
+use super::multi::{DeviceFound, Layout, MultiJob};
+use super::{BackendError, Canceller};
 use crate::multi::{Carrier, gather_alike, lost, split};
 use bytemuck::{Zeroable, bytes_of, cast_slice, pod_read_unaligned};
 use seawall_core::abi::multi::{ENDED, LIST, MAIL_WORDS, Mail, MultiKind};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -44,11 +41,34 @@ pub(crate) struct Processes<'c> {
 
 struct State<'c> {
     carrier: &'c mut dyn Carrier,
-    /// The memory to which the kernel writes for others.
-    outboxes: Vec<Lines>,
     failed: Option<BackendError>,
     /// Whether the carrier takes no further calls.
     is_broken: bool,
+}
+
+/// The kernel of this rank and its memory, as the proxy beside it reaches them. Places are words of its
+/// memory.
+pub(crate) trait RankKernel {
+    /// Reads words that the kernel does not write meanwhile.
+    fn read(&self, at: u64, count: usize) -> Result<Vec<u32>, BackendError>;
+
+    /// Writes words that lie side by side.
+    fn write(&self, at: u64, words: &[u32]) -> Result<(), BackendError>;
+
+    /// Writes single words, all of nodes of one rank.
+    fn scatter(&self, words: Vec<(u64, u32)>) -> Result<(), BackendError>;
+
+    /// Writes a word that the kernel acquires, after all that was written before.
+    fn release(&self, at: u64, word: u32) -> Result<(), BackendError>;
+
+    /// Whether it has ended.
+    fn is_over(&self) -> bool;
+
+    /// Whether it has ended without a fault.
+    fn is_well(&self) -> bool;
+
+    /// Ends it early.
+    fn give_up(&self);
 }
 
 /// The word with which a message begins.
@@ -78,11 +98,14 @@ impl<'c> Processes<'c> {
     pub(crate) fn new(carrier: &'c mut dyn Carrier, canceller: &'c Canceller) -> Self {
         let state = Mutex::new(State {
             carrier,
-            outboxes: Vec::new(),
             failed: None,
             is_broken: false,
         });
         Self { state, canceller }
+    }
+
+    pub(crate) const fn canceller(&self) -> &Canceller {
+        self.canceller
     }
 
     fn lock(&self) -> MutexGuard<'_, State<'c>> {
@@ -94,6 +117,54 @@ impl<'c> Processes<'c> {
         let state = self.state.into_inner();
         let failed = state.unwrap_or_else(PoisonError::into_inner).failed;
         failed.unwrap_or(BackendError::Cancelled)
+    }
+
+    /// Waits for all ranks; `None` if any has failed by then, this one with `result` among them.
+    pub(crate) fn all<T>(&self, result: Result<T, BackendError>) -> Option<T> {
+        let mut state = self.lock();
+        let (found, status) = match result {
+            Ok(found) => (Some(found), Status::Well),
+            Err(error) => {
+                let status = if error.is_echo() {
+                    Status::Echo
+                } else {
+                    Status::Failed
+                };
+                state.failed.get_or_insert(error);
+                (None, status)
+            }
+        };
+        let ranks = state.carrier.ranks() as usize;
+        let all = state.all_gather(&[status as u32], &vec![1; ranks])?;
+        let first = |wanted: Status| all.iter().position(|status| *status == wanted as u32);
+        if let Some(rank) = first(Status::Failed).or_else(|| first(Status::Echo)) {
+            if status != Status::Failed {
+                state.failed = Some(BackendError::RankEnded { rank: rank as u32 });
+            }
+            return None;
+        }
+        found
+    }
+
+    /// Exchanges what the kernel and those of other ranks send each other, until it has ended or is about
+    /// to. It writes for others into `outboxes`, as many as [`outboxes`] says.
+    pub(crate) fn serve(
+        &self,
+        job: &MultiJob<'_>,
+        outboxes: &[SharedWords],
+        kernel: &impl RankKernel,
+    ) {
+        let mailbox = Mailbox {
+            job,
+            outboxes,
+            layout: job.layout(),
+            kernel,
+        };
+        let _watch = EndsKernel(kernel);
+        let mut epoch = 1;
+        while mailbox.round(self, epoch) {
+            epoch += 1;
+        }
     }
 
     /// The findings of all ranks, given those of this one. Called once, after the last meeting.
@@ -144,131 +215,107 @@ impl State<'_> {
     }
 }
 
-impl Communicator for Processes<'_> {
-    fn all<T>(&self, result: Result<T, BackendError>) -> Option<T> {
-        let mut state = self.lock();
-        let (found, status) = match result {
-            Ok(found) => (Some(found), Status::Well),
-            Err(error) => {
-                let status = if error.is_echo() {
-                    Status::Echo
-                } else {
-                    Status::Failed
-                };
-                state.failed.get_or_insert(error);
-                (None, status)
-            }
-        };
-        let ranks = state.carrier.ranks() as usize;
-        let all = state.all_gather(&[status as u32], &vec![1; ranks])?;
-        let first = |wanted: Status| all.iter().position(|status| *status == wanted as u32);
-        if let Some(rank) = first(Status::Failed).or_else(|| first(Status::Echo)) {
-            if status != Status::Failed {
-                state.failed = Some(BackendError::RankEnded { rank: rank as u32 });
-            }
-            return None;
-        }
-        found
-    }
-
-    fn bases(&self, job: &MultiJob<'_>, own: u64) -> Option<Vec<u64>> {
-        let ranks = job.run.devices();
-        // Components are read from the memory of each; of all else there is one copy, for all.
-        let count = if job.run.kind == MultiKind::Components {
-            ranks - 1
-        } else {
-            1
-        };
-        let bytes = job.layout().control * 4;
-        let outboxes = (0..count).map(|_| lines("an outbox for other ranks", bytes));
-        let mut outboxes = self.all(outboxes.collect::<Result<Vec<Lines>, _>>())?;
-        let addresses: Vec<u64> = outboxes
-            .iter_mut()
-            .map(|lines| lines.as_mut_ptr().expose_provenance() as u64)
-            .collect();
-        self.lock().outboxes = outboxes;
-        let mut others = addresses.iter().cycle().copied();
-        let base = |rank| {
-            if rank == job.own {
-                own
-            } else {
-                others.next().unwrap_or(own)
-            }
-        };
-        Some((0..ranks).map(base).collect())
-    }
-
-    fn beside(&self, job: &MultiJob<'_>, bases: &[u64], fault: &AtomicU32, ended: &Receiver<()>) {
-        let mailbox = Mailbox {
-            job,
-            bases,
-            layout: job.layout(),
-        };
-        let _watch = EndsKernel(fault);
-        let mut epoch = 1;
-        while mailbox.round(self, epoch, fault, ended) {
-            epoch += 1;
-        }
-        // The kernel writes no more, and the next run counts from 1 again.
-        // A message would be an error of the kernel's.
-        let _ = ended.recv();
-        mailbox.forget();
-    }
+/// Memory of this process that a kernel and the proxy access, word by word.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SharedWords {
+    base: u64,
 }
 
-/// Ends the kernel if the proxy panics: nobody else would let it go on.
-struct EndsKernel<'f>(&'f AtomicU32);
-
-impl Drop for EndsKernel<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            give_up(self.0);
-        }
+impl SharedWords {
+    /// The memory that begins at `base`.
+    ///
+    /// # Safety
+    /// It must hold all words that others write ([`outboxes`]), stay until kernel and proxy have ended,
+    /// and be accessed by atomic operations alone meanwhile.
+    pub(crate) const unsafe fn at(base: u64) -> Self {
+        Self { base }
     }
-}
 
-/// The memory of this rank, its outboxes, and the places in both.
-struct Mailbox<'a> {
-    job: &'a MultiJob<'a>,
-    bases: &'a [u64],
-    layout: Layout,
-}
-
-impl Mailbox<'_> {
-    fn word(&self, base: u64, at: u64) -> &AtomicU32 {
-        debug_assert!(at < self.layout.control);
-        let address = (base + 4 * at) as usize;
-        // SAFETY: memory of a rank and outboxes hold these words until the proxy has ended, and
-        // the kernel accesses them by atomic operations.
+    fn word(&self, at: u64) -> &AtomicU32 {
+        let address = (self.base + 4 * at) as usize;
+        // SAFETY: `at` promises such words.
         unsafe { AtomicU32::from_ptr(std::ptr::with_exposed_provenance_mut(address)) }
     }
 
-    fn own(&self) -> u64 {
-        self.bases[self.job.own as usize]
-    }
-
-    /// The outbox for a rank; one of them for this one.
-    fn outbox(&self, rank: usize) -> u64 {
-        let is_other = |rank: &usize| *rank != self.job.own as usize;
-        let other = Some(rank)
-            .filter(is_other)
-            .or_else(|| (0..self.bases.len()).find(is_other));
-        other.map_or(self.own(), |rank| self.bases[rank])
-    }
-
-    fn read(&self, base: u64, at: u64, count: usize) -> impl Iterator<Item = u32> {
+    pub(crate) fn read(&self, at: u64, count: usize) -> impl Iterator<Item = u32> {
         let words = at..at + count as u64;
-        words.map(move |at| self.word(base, at).load(Ordering::Relaxed))
+        words.map(move |at| self.word(at).load(Ordering::Relaxed))
     }
 
-    fn write(&self, base: u64, at: u64, words: &[u32]) {
+    pub(crate) fn write(&self, at: u64, words: &[u32]) {
         for (at, word) in (at..).zip(words) {
-            self.word(base, at).store(*word, Ordering::Relaxed);
+            self.word(at).store(*word, Ordering::Relaxed);
         }
     }
 
-    fn mail_at(rank: u32, epoch: u32) -> u64 {
-        u64::from((rank * 2 + (epoch & 1)) * MAIL_WORDS)
+    /// Writes a word after all others.
+    pub(crate) fn release(&self, at: u64, word: u32) {
+        self.word(at).store(word, Ordering::Release);
+    }
+}
+
+/// The number of outboxes of a rank, each of as many words as the second number says.
+pub(crate) fn outboxes(job: &MultiJob<'_>) -> (usize, u64) {
+    // Components are read from the memory of each; of all else there is one copy, for all.
+    let count = match job.run.kind {
+        MultiKind::Components => (job.run.devices() as usize - 1).max(1),
+        _ => 1,
+    };
+    (count, job.layout().control)
+}
+
+/// The memory of each rank for the kernel of this one, given its own and its outboxes.
+pub(crate) fn bases(job: &MultiJob<'_>, own: u64, outboxes: &[SharedWords]) -> Vec<u64> {
+    let mut others = outboxes.iter().cycle().map(|outbox| outbox.base);
+    let base = |rank| match rank == job.own {
+        true => own,
+        false => others.next().unwrap_or(own),
+    };
+    (0..job.run.devices()).map(base).collect()
+}
+
+/// Clears the mail that a kernel posted, once it has ended: the next one counts from 1 again.
+pub(crate) fn forget(job: &MultiJob<'_>, outboxes: &[SharedWords]) {
+    for outbox in outboxes {
+        for epoch in 0..2 {
+            let at = mail_at(job.own, epoch);
+            outbox.write(at, cast_slice(bytes_of(&Mail::zeroed())));
+        }
+    }
+}
+
+fn mail_at(rank: u32, epoch: u32) -> u64 {
+    u64::from((rank * 2 + (epoch & 1)) * MAIL_WORDS)
+}
+
+/// Ends the kernel if the proxy panics: nobody else would let it go on.
+struct EndsKernel<'k, K: RankKernel>(&'k K);
+
+impl<K: RankKernel> Drop for EndsKernel<'_, K> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.give_up();
+        }
+    }
+}
+
+/// The kernel of this rank, its outboxes, and the places in both.
+struct Mailbox<'a, K> {
+    job: &'a MultiJob<'a>,
+    outboxes: &'a [SharedWords],
+    layout: Layout,
+    kernel: &'a K,
+}
+
+impl<K: RankKernel> Mailbox<'_, K> {
+    /// The outbox for a rank; one of them for this one.
+    fn outbox(&self, rank: u32) -> SharedWords {
+        let other = (rank - u32::from(rank > self.job.own)) as usize;
+        self.outboxes[if other < self.outboxes.len() {
+            other
+        } else {
+            0
+        }]
     }
 
     /// First word of the list of a rank after a step.
@@ -299,36 +346,23 @@ impl Mailbox<'_> {
     }
 
     /// Waits until the kernel meets the others or ends.
-    fn wait(
-        &self,
-        canceller: &Canceller,
-        epoch: u32,
-        fault: &AtomicU32,
-        ended: &Receiver<()>,
-    ) -> Notice {
-        let posted = self.word(
-            self.outbox(self.job.own as usize),
-            Self::mail_at(self.job.own, epoch),
-        );
+    fn wait(&self, canceller: &Canceller, epoch: u32) -> Notice {
+        let own = self.job.own;
+        let outbox = self.outbox(own);
+        let posted = outbox.word(mail_at(own, epoch));
         let mut polls = 0_u32;
         loop {
             // Before the mail, which a kernel that has ended does not write any more.
-            let is_over = ended.try_recv() == Err(TryRecvError::Disconnected);
+            let is_over = self.kernel.is_over();
             match posted.load(Ordering::Acquire) {
                 ENDED => return Notice::Failed,
                 seen if seen == epoch && !is_over => return Notice::Meets,
-                _ if is_over => {
-                    let is_well = fault.load(Ordering::Relaxed) == 0;
-                    return if is_well {
-                        Notice::Done
-                    } else {
-                        Notice::Failed
-                    };
-                }
+                _ if is_over && self.kernel.is_well() => return Notice::Done,
+                _ if is_over => return Notice::Failed,
                 _ => {}
             }
             if canceller.is_asked() {
-                give_up(fault);
+                self.kernel.give_up();
             }
             polls = polls.saturating_add(1);
             match polls {
@@ -340,41 +374,47 @@ impl Mailbox<'_> {
     }
 
     /// One meeting; returns whether the kernel goes on to the next.
-    fn round(
-        &self,
-        ranks: &Processes<'_>,
-        epoch: u32,
-        fault: &AtomicU32,
-        ended: &Receiver<()>,
-    ) -> bool {
-        let notice = self.wait(ranks.canceller, epoch, fault, ended);
+    fn round(&self, ranks: &Processes<'_>, epoch: u32) -> bool {
+        let notice = self.wait(ranks.canceller, epoch);
         let mut state = ranks.lock();
         match self.exchange(&mut state, notice, epoch) {
             Some(Exchanged::Delivered) => return true,
-            Some(Exchanged::Over) if notice == Notice::Meets => self.end(),
+            Some(Exchanged::Over) if notice == Notice::Meets => self.end(&mut state),
             Some(Exchanged::Over) => {}
-            None => give_up(fault),
+            None => self.kernel.give_up(),
         }
         false
+    }
+
+    /// Keeps an error of this rank's kernel or its memory, which ends the kernel; the others hear of it
+    /// from the next message.
+    fn keep<T>(&self, state: &mut State<'_>, found: Result<T, BackendError>) -> Option<T> {
+        let keep = |error| {
+            state.failed.get_or_insert(error);
+            self.kernel.give_up();
+        };
+        found.map_err(keep).ok()
     }
 
     /// Exchanges mail and payloads, and delivers them if all ranks meet; `None` for a rank that is
     /// lost, whose error is kept.
     fn exchange(&self, state: &mut State<'_>, notice: Notice, epoch: u32) -> Option<Exchanged> {
         let own = self.job.own;
-        let posted = self.read(self.outbox(own as usize), Self::mail_at(own, epoch), MAIL);
         let mut message = vec![notice as u32];
-        message.extend(posted);
-        let payload = match notice {
-            Notice::Meets => {
-                let mail = pod_read_unaligned(cast_slice(&message[1..]));
-                // All ranks refuse, below, what cannot be.
-                let sent = self.sent(own, epoch, &mail);
-                sent.map_or_else(Vec::new, |sent| self.payload(&sent))
+        message.extend(self.outbox(own).read(mail_at(own, epoch), MAIL));
+        let mut payload = Vec::new();
+        if notice == Notice::Meets {
+            let mail = pod_read_unaligned(cast_slice(&message[1..]));
+            // All ranks refuse, below, what cannot be.
+            if let Some(sent) = self.sent(own, epoch, &mail) {
+                match self.keep(state, self.payload(&sent)) {
+                    Some(words) => payload = words,
+                    None => message[0] = Notice::Failed as u32,
+                }
             }
-            _ => Vec::new(),
-        };
-        let all = state.all_gather(&message, &vec![MESSAGE; self.bases.len()])?;
+        }
+        let ranks = self.job.run.devices() as usize;
+        let all = state.all_gather(&message, &vec![MESSAGE; ranks])?;
         let messages = || all.chunks(MESSAGE);
         if messages().any(|words| words[0] != Notice::Meets as u32) {
             return Some(Exchanged::Over);
@@ -396,11 +436,11 @@ impl Mailbox<'_> {
                 return state.lose(sent.rank);
             }
         }
-        for ((sent, mail), payload) in sent.iter().zip(&mail).zip(payloads) {
-            if sent.rank != own {
-                self.deliver(sent, epoch, mail, payload);
-            }
-        }
+        let mut received = sent.iter().zip(&mail).zip(payloads);
+        let delivered = received
+            .try_for_each(|((sent, mail), payload)| self.deliver(sent, epoch, mail, payload));
+        // A kernel that has to end says so in the next round.
+        self.keep(state, delivered);
         Some(Exchanged::Delivered)
     }
 
@@ -434,17 +474,21 @@ impl Mailbox<'_> {
         })
     }
 
-    /// The words of a payload, from the memory of this rank.
-    fn payload(&self, sent: &Sent) -> Vec<u32> {
-        let mut words: Vec<u32> = self.read(self.own(), sent.at, sent.count).collect();
+    /// The words of this rank's payload.
+    fn payload(&self, sent: &Sent) -> Result<Vec<u32>, BackendError> {
+        let outbox = self.outbox(sent.rank);
+        // Components are read from the memory of each, and so were not written for others.
+        if self.job.run.kind == MultiKind::Components {
+            return self.kernel.read(sent.at, sent.count);
+        }
+        let mut words: Vec<u32> = outbox.read(sent.at, sent.count).collect();
         if sent.values > 0 {
             let nodes = nodes_of(&words, sent.is_list, self.nodes(sent.rank).start);
-            let value = |node: u32| self.word(self.own(), self.value_at(node));
-            let values = nodes.map(|node| value(node).load(Ordering::Relaxed));
-            let values: Vec<u32> = values.collect();
+            let value = |node: u32| outbox.word(self.value_at(node)).load(Ordering::Relaxed);
+            let values: Vec<u32> = nodes.map(value).collect();
             words.extend(values);
         }
-        words
+        Ok(words)
     }
 
     /// Whether a payload names only nodes that it may: the kernel takes them for indices.
@@ -462,45 +506,42 @@ impl Mailbox<'_> {
         }
     }
 
-    /// Puts a payload where a device of this host would have written it, and the mail's epoch last.
-    fn deliver(&self, sent: &Sent, epoch: u32, mail: &Mail, payload: &[u32]) {
-        let own = self.own();
-        let (words, values) = payload.split_at(sent.count);
-        // Components are read from the memory of their rank.
-        let base = match self.job.run.kind {
-            MultiKind::Components => self.outbox(sent.rank as usize),
-            _ => own,
-        };
-        self.write(base, sent.at, words);
-        let nodes = nodes_of(words, sent.is_list, self.nodes(sent.rank).start);
-        for (node, value) in nodes.zip(values) {
-            self.write(own, self.value_at(node), &[*value]);
+    /// Puts the payload of another rank where a device of this host would have written it, and the mail's
+    /// epoch last.
+    fn deliver(
+        &self,
+        sent: &Sent,
+        epoch: u32,
+        mail: &Mail,
+        payload: &[u32],
+    ) -> Result<(), BackendError> {
+        if sent.rank == self.job.own {
+            return Ok(());
         }
-        let at = Self::mail_at(sent.rank, epoch);
+        let (words, values) = payload.split_at(sent.count);
+        match self.job.run.kind {
+            // Components are read from the memory of their rank.
+            MultiKind::Components => self.outbox(sent.rank).write(sent.at, words),
+            _ => self.kernel.write(sent.at, words)?,
+        }
+        if sent.values > 0 {
+            let nodes = nodes_of(words, sent.is_list, self.nodes(sent.rank).start);
+            let places = nodes.map(|node| self.value_at(node));
+            let places = places.zip(values.iter().copied());
+            self.kernel.scatter(places.collect())?;
+        }
+        let at = mail_at(sent.rank, epoch);
         let mail: &[u32] = cast_slice(bytes_of(mail));
-        self.write(own, at + 1, &mail[1..]);
-        self.word(own, at).store(epoch, Ordering::Release);
+        self.kernel.write(at + 1, &mail[1..])?;
+        self.kernel.release(at, epoch)
     }
 
     /// Ends the kernel, which waits for the mail of one rank after another's.
-    fn end(&self) {
-        for rank in 0..self.job.run.devices() {
-            for epoch in 0..2 {
-                let at = Self::mail_at(rank, epoch);
-                self.word(self.own(), at).store(ENDED, Ordering::Release);
-            }
-        }
-    }
-
-    /// Clears the mail that the kernel posted.
-    fn forget(&self) {
-        let none = Mail::zeroed();
-        for epoch in 0..2 {
-            let at = Self::mail_at(self.job.own, epoch);
-            for rank in 0..self.bases.len() {
-                self.write(self.outbox(rank), at, cast_slice(bytes_of(&none)));
-            }
-        }
+    fn end(&self, state: &mut State<'_>) {
+        let others = (0..self.job.run.devices()).filter(|rank| *rank != self.job.own);
+        let mut places = others.flat_map(|rank| [0, 1].map(|epoch| mail_at(rank, epoch)));
+        let ended = places.try_for_each(|at| self.kernel.release(at, ENDED));
+        self.keep(state, ended);
     }
 }
 
