@@ -86,11 +86,12 @@ fn compare(name: &str, graph: &Graph, build: Build) {
     assert!(reports.iter().all(|report| *report == reports[0]));
 }
 
+/// Each shape has a third of the programs.
 #[test]
 fn every_shape_has_the_results_of_one_device() {
     for (turn, (name, nodes, edges)) in shapes(70).into_iter().enumerate() {
         let graph = Graph::from_edges(nodes, &edges, turn % 2 == 0).unwrap();
-        for (program, build) in PROGRAMS {
+        for (program, build) in PROGRAMS.into_iter().skip(turn % 3).step_by(3) {
             compare(&format!("{program} of {name}"), &graph, build);
         }
     }

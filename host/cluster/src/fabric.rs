@@ -29,8 +29,10 @@ const GRACE: Duration = Duration::from_secs(3);
 /// Time for which a call for words is waited for between two looks.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Polls of messages under way that let other threads go first; later ones sleep.
-const POLLS: u32 = 1000;
+/// Polls of messages under way that let other threads go first; later ones sleep. A message moves only
+/// when it is polled, so that long ones have one more for as many words.
+const POLLS: usize = 1000;
+const WORDS_A_POLL: usize = 128;
 
 /// Time that they sleep.
 const REST: Duration = Duration::from_micros(20);
@@ -268,7 +270,8 @@ impl Fabric {
                     sends.push(other.immediate_send_with_tag(scope, part, WORDS));
                 }
             }
-            let mut polls = 0_u32;
+            let most = POLLS + call.counts.iter().sum::<usize>() / WORDS_A_POLL;
+            let mut polls = 0_usize;
             loop {
                 sends = sends
                     .into_iter()
@@ -286,7 +289,7 @@ impl Fabric {
                     self.give_up(lost, worker);
                 }
                 polls = polls.saturating_add(1);
-                if polls < POLLS {
+                if polls < most {
                     thread::yield_now();
                 } else {
                     thread::sleep(REST);

@@ -31,6 +31,9 @@ pub(super) struct Centers {
 }
 
 impl Deal for Centers {
+    /// GPUs keep edges of hubs in another direction.
+    const MIXES: bool = false;
+
     /// Shares the nodes of `graph` out: O(n + m) on threads of the host.
     fn of(graph: &Graph, request: &RunRequest, devices: u32) -> Result<Self, RunError> {
         let form = graph.form(request.form_of(graph)?)?;

@@ -5,7 +5,7 @@
 //! one device does, with its own kernels, and the values of its sources are put together. Work is
 //! that of one device, divided by sources; memory is that of one device, on each.
 
-use super::carrier::{lost, split};
+use super::carrier::{gather_alike, lost, split};
 use super::ranks::meet;
 use super::{Carrier, Devices, DevicesReport};
 use crate::analysis::{End, sources_at_once};
@@ -32,6 +32,9 @@ const LOOK: Duration = Duration::from_millis(2);
 
 /// How a request is dealt out to devices that each have the whole graph.
 pub(super) trait Deal: Sized {
+    /// Whether GPUs and threads answer parts of one request alike.
+    const MIXES: bool;
+
     /// Deals `request` out.
     fn of(graph: &Graph, request: &RunRequest, devices: u32) -> Result<Self, RunError>;
 
@@ -64,6 +67,8 @@ pub(super) struct Sources {
 }
 
 impl Deal for Sources {
+    const MIXES: bool = true;
+
     fn of(graph: &Graph, request: &RunRequest, devices: u32) -> Result<Self, RunError> {
         let (sources, devices) = (request.sources(), devices.max(1) as usize);
         let even = sources.len().div_ceil(devices);
@@ -175,6 +180,16 @@ pub(super) fn run<D: Deal>(
         return whole(graph, request, one, devices, deal, shares);
     };
     let deal = meet(carrier, deal)?;
+    if !D::MIXES {
+        let kinds = gather_alike(carrier, &[u32::from(devices.executor().is_on_gpu())])?;
+        if kinds.iter().any(|kind| *kind != kinds[0]) {
+            // All ranks say so.
+            return Err(RunError::CannotSplit {
+                analysis: request.analysis,
+                what: "ranks on GPUs look for triangles from other nodes than those on threads; give all ranks one --backend".to_owned(),
+            });
+        }
+    }
     job.phase(Phase::Upload);
     let own = carrier.rank() as usize;
     let found = on_each(graph, &[asked(&deal, own)], canceller);

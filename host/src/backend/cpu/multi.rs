@@ -255,7 +255,8 @@ fn on_device(
     let words: &[u32] = bytemuck::cast_slice(&memory);
     let (at, count) = job.values_at();
     let values = words[at as usize..at as usize + count].to_vec();
-    Some(DeviceFound {
+    // Ranks on GPUs may fail to read theirs.
+    communicator.all(Ok(DeviceFound {
         values,
         figures: DeviceFigures {
             state: read_record(words, state_at),
@@ -267,7 +268,7 @@ fn on_device(
         },
         times_ns,
         name: many(u64::from(blocks.threads()), "thread"),
-    })
+    }))
 }
 
 /// Runs the blocks of a device, with what its communicator does beside them.
