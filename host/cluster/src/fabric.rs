@@ -12,6 +12,7 @@ use mpi::request::{CancelGuard, Request, StaticScope, scope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
 use seawall::multi::{Carrier, CarrierError};
+use std::mem::take;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -75,14 +76,21 @@ pub struct Link {
     rank: u32,
     ranks: u32,
     calls: Sender<Call>,
-    answers: Receiver<Result<Vec<u32>, CarrierError>>,
+    answers: Receiver<Answer>,
+    /// Memory for words that are sent.
+    spare: Vec<u32>,
 }
 
-/// Words to exchange.
+/// Words to exchange, and memory for those of all.
+#[derive(Debug)]
 struct Call {
     own: Vec<u32>,
     counts: Vec<usize>,
+    all: Vec<u32>,
 }
+
+/// The call comes back with the words of all.
+type Answer = Result<Call, CarrierError>;
 
 impl Carrier for Link {
     fn rank(&self) -> u32 {
@@ -93,21 +101,32 @@ impl Carrier for Link {
         self.ranks
     }
 
-    fn all_gather(&mut self, own: &[u32], counts: &[usize]) -> Result<Vec<u32>, CarrierError> {
-        let gone = || CarrierError::new(self.rank, "its thread for messages has ended".to_owned());
-        let call = Call {
-            own: own.to_vec(),
+    fn all_gather(
+        &mut self,
+        own: &[u32],
+        counts: &[usize],
+        all: &mut Vec<u32>,
+    ) -> Result<(), CarrierError> {
+        let rank = self.rank;
+        let gone = || CarrierError::new(rank, "its thread for messages has ended".to_owned());
+        let mut call = Call {
+            own: take(&mut self.spare),
             counts: counts.to_vec(),
+            all: take(all),
         };
+        call.own.clear();
+        call.own.extend_from_slice(own);
         self.calls.send(call).map_err(|_| gone())?;
-        self.answers.recv().map_err(|_| gone())?
+        let answer = self.answers.recv().map_err(|_| gone())??;
+        (self.spare, *all) = (answer.own, answer.all);
+        Ok(())
     }
 }
 
 /// The thread that works, as the one that carries sees it.
 struct Worker {
     calls: Receiver<Call>,
-    answers: Sender<Result<Vec<u32>, CarrierError>>,
+    answers: Sender<Answer>,
     thread: JoinHandle<ExitCode>,
 }
 
@@ -172,6 +191,7 @@ impl Fabric {
             ranks: self.world.size() as u32,
             calls,
             answers,
+            spare: Vec::new(),
         };
         let thread = thread::Builder::new().stack_size(STACK);
         let thread = match thread.spawn(move || work(link)) {
@@ -203,13 +223,15 @@ impl Fabric {
         };
         loop {
             match worker.calls.recv_timeout(LOOK) {
-                Ok(call) => {
-                    let mut all = vec![0; call.counts.iter().sum()];
+                Ok(mut call) => {
+                    let mut all = take(&mut call.all);
+                    all.resize(call.counts.iter().sum(), 0);
                     if let Err(lost) = self.exchange(&call, &mut all, &mut heartbeats, &worker) {
                         self.give_up(lost, &worker);
                     }
+                    call.all = all;
                     // A thread that works no more has ended, and is joined below.
-                    let _ = worker.answers.send(Ok(all));
+                    let _ = worker.answers.send(Ok(call));
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(lost) = heartbeats.look() {

@@ -205,6 +205,14 @@ fn a_request_that_is_wrong_is_refused_once() {
         errors.contains("labels cannot run on several devices"),
         "{errors}"
     );
+
+    let bfs = ["run", "gen:grid:9", "--analysis", "bfs", "--source", "0"];
+    for refused in [["--backend", "launches"], ["--device", "1"]] {
+        let found = output(&[(2, &[&bfs[..], &refused].concat())]);
+        let errors = text(&found.stderr);
+        assert_eq!(found.status.code(), Some(2), "{errors}");
+        assert_eq!(errors.matches("is not for ranks").count(), 1, "{errors}");
+    }
 }
 
 #[test]

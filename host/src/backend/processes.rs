@@ -16,7 +16,7 @@
 
 use super::multi::{DeviceFound, Layout, MultiJob};
 use super::{BackendError, Canceller};
-use crate::multi::{Carrier, gather_alike, lost, split};
+use crate::multi::{Carrier, gather, gather_alike, lost, split};
 use bytemuck::{Zeroable, bytes_of, cast_slice, pod_read_unaligned};
 use seawall_core::abi::multi::{ENDED, LIST, MAIL_WORDS, Mail, MultiKind};
 use std::ops::Range;
@@ -49,8 +49,8 @@ struct State<'c> {
 /// The kernel of this rank and its memory, as the proxy beside it reaches them. Places are words of its
 /// memory.
 pub(crate) trait RankKernel {
-    /// Reads words that the kernel does not write meanwhile.
-    fn read(&self, at: u64, count: usize) -> Result<Vec<u32>, BackendError>;
+    /// Adds words to `to` that the kernel does not write meanwhile.
+    fn read(&self, at: u64, count: usize, to: &mut Vec<u32>) -> Result<(), BackendError>;
 
     /// Writes words that lie side by side.
     fn write(&self, at: u64, words: &[u32]) -> Result<(), BackendError>;
@@ -135,7 +135,8 @@ impl<'c> Processes<'c> {
             }
         };
         let ranks = state.carrier.ranks() as usize;
-        let all = state.all_gather(&[status as u32], &vec![1; ranks])?;
+        let mut all = Vec::new();
+        state.all_gather(&[status as u32], &vec![1; ranks], &mut all)?;
         let first = |wanted: Status| all.iter().position(|status| *status == wanted as u32);
         if let Some(rank) = first(Status::Failed).or_else(|| first(Status::Echo)) {
             if status != Status::Failed {
@@ -161,8 +162,9 @@ impl<'c> Processes<'c> {
             kernel,
         };
         let _watch = EndsKernel(kernel);
+        let mut payloads = Payloads::default();
         let mut epoch = 1;
-        while mailbox.round(self, epoch) {
+        while mailbox.round(self, epoch, &mut payloads) {
             epoch += 1;
         }
     }
@@ -178,7 +180,7 @@ impl<'c> Processes<'c> {
         let times = gather_alike(carrier, &own.times_ns)?;
         let ranges = job.run.cuts.windows(2);
         let counts: Vec<usize> = ranges.map(|cut| (cut[1] - cut[0]) as usize).collect();
-        let values = carrier.all_gather(&own.values, &counts).map_err(lost)?;
+        let values = gather(carrier, &own.values, &counts)?;
         let times = times.chunks(own.times_ns.len());
         let found = figures.into_iter().zip(times).zip(split(&values, &counts));
         let found = found.map(|((figures, times), values)| DeviceFound {
@@ -200,12 +202,12 @@ impl State<'_> {
     }
 
     /// Exchanges words; `None` if the carrier is broken, and the error is kept.
-    fn all_gather(&mut self, own: &[u32], counts: &[usize]) -> Option<Vec<u32>> {
+    fn all_gather(&mut self, own: &[u32], counts: &[usize], all: &mut Vec<u32>) -> Option<()> {
         if self.is_broken {
             return None;
         }
-        match self.carrier.all_gather(own, counts) {
-            Ok(all) => Some(all),
+        match self.carrier.all_gather(own, counts, all) {
+            Ok(()) => Some(()),
             Err(error) => {
                 self.is_broken = true;
                 self.failed = Some(lost(error));
@@ -374,10 +376,10 @@ impl<K: RankKernel> Mailbox<'_, K> {
     }
 
     /// One meeting; returns whether the kernel goes on to the next.
-    fn round(&self, ranks: &Processes<'_>, epoch: u32) -> bool {
+    fn round(&self, ranks: &Processes<'_>, epoch: u32, payloads: &mut Payloads) -> bool {
         let notice = self.wait(ranks.canceller, epoch);
         let mut state = ranks.lock();
-        match self.exchange(&mut state, notice, epoch) {
+        match self.exchange(&mut state, notice, epoch, payloads) {
             Some(Exchanged::Delivered) => return true,
             Some(Exchanged::Over) if notice == Notice::Meets => self.end(&mut state),
             Some(Exchanged::Over) => {}
@@ -398,23 +400,31 @@ impl<K: RankKernel> Mailbox<'_, K> {
 
     /// Exchanges mail and payloads, and delivers them if all ranks meet; `None` for a rank that is
     /// lost, whose error is kept.
-    fn exchange(&self, state: &mut State<'_>, notice: Notice, epoch: u32) -> Option<Exchanged> {
+    fn exchange(
+        &self,
+        state: &mut State<'_>,
+        notice: Notice,
+        epoch: u32,
+        payloads: &mut Payloads,
+    ) -> Option<Exchanged> {
         let own = self.job.own;
         let mut message = vec![notice as u32];
         message.extend(self.outbox(own).read(mail_at(own, epoch), MAIL));
-        let mut payload = Vec::new();
+        payloads.own.clear();
         if notice == Notice::Meets {
             let mail = pod_read_unaligned(cast_slice(&message[1..]));
             // All ranks refuse, below, what cannot be.
-            if let Some(sent) = self.sent(own, epoch, &mail) {
-                match self.keep(state, self.payload(&sent)) {
-                    Some(words) => payload = words,
-                    None => message[0] = Notice::Failed as u32,
-                }
+            if let Some(sent) = self.sent(own, epoch, &mail)
+                && self
+                    .keep(state, self.payload(&sent, &mut payloads.own))
+                    .is_none()
+            {
+                message[0] = Notice::Failed as u32;
             }
         }
         let ranks = self.job.run.devices() as usize;
-        let all = state.all_gather(&message, &vec![MESSAGE; ranks])?;
+        let mut all = Vec::new();
+        state.all_gather(&message, &vec![MESSAGE; ranks], &mut all)?;
         let messages = || all.chunks(MESSAGE);
         if messages().any(|words| words[0] != Notice::Meets as u32) {
             return Some(Exchanged::Over);
@@ -426,17 +436,16 @@ impl<K: RankKernel> Mailbox<'_, K> {
             .map(|(rank, mail)| self.sent(rank, epoch, mail).or_else(|| state.lose(rank)));
         let sent: Vec<Sent> = sent.collect::<Option<_>>()?;
         let counts: Vec<usize> = sent.iter().map(Sent::len).collect();
-        let all = match counts.iter().all(|count| *count == 0) {
-            true => Vec::new(),
-            false => state.all_gather(&payload, &counts)?,
-        };
-        let payloads: Vec<&[u32]> = split(&all, &counts).collect();
-        for (sent, payload) in sent.iter().zip(&payloads) {
+        if counts.iter().any(|count| *count > 0) {
+            state.all_gather(&payloads.own, &counts, &mut payloads.all)?;
+        }
+        let parts: Vec<&[u32]> = split(&payloads.all, &counts).collect();
+        for (sent, payload) in sent.iter().zip(&parts) {
             if !self.is_sound(sent, payload) {
                 return state.lose(sent.rank);
             }
         }
-        let mut received = sent.iter().zip(&mail).zip(payloads);
+        let mut received = sent.iter().zip(&mail).zip(parts);
         let delivered = received
             .try_for_each(|((sent, mail), payload)| self.deliver(sent, epoch, mail, payload));
         // A kernel that has to end says so in the next round.
@@ -474,21 +483,21 @@ impl<K: RankKernel> Mailbox<'_, K> {
         })
     }
 
-    /// The words of this rank's payload.
-    fn payload(&self, sent: &Sent) -> Result<Vec<u32>, BackendError> {
+    /// Puts the words of this rank's payload into `words`, which are empty.
+    fn payload(&self, sent: &Sent, words: &mut Vec<u32>) -> Result<(), BackendError> {
         let outbox = self.outbox(sent.rank);
         // Components are read from the memory of each, and so were not written for others.
         if self.job.run.kind == MultiKind::Components {
-            return self.kernel.read(sent.at, sent.count);
+            return self.kernel.read(sent.at, sent.count, words);
         }
-        let mut words: Vec<u32> = outbox.read(sent.at, sent.count).collect();
+        words.extend(outbox.read(sent.at, sent.count));
         if sent.values > 0 {
-            let nodes = nodes_of(&words, sent.is_list, self.nodes(sent.rank).start);
+            let nodes = nodes_of(words, sent.is_list, self.nodes(sent.rank).start);
             let value = |node: u32| outbox.word(self.value_at(node)).load(Ordering::Relaxed);
             let values: Vec<u32> = nodes.map(value).collect();
             words.extend(values);
         }
-        Ok(words)
+        Ok(())
     }
 
     /// Whether a payload names only nodes that it may: the kernel takes them for indices.
@@ -543,6 +552,13 @@ impl<K: RankKernel> Mailbox<'_, K> {
         let ended = places.try_for_each(|at| self.kernel.release(at, ENDED));
         self.keep(state, ended);
     }
+}
+
+/// Words that follow mail. Their memory is used again: new memory takes longer than the words.
+#[derive(Default)]
+struct Payloads {
+    own: Vec<u32>,
+    all: Vec<u32>,
 }
 
 /// The outcome of an exchange.

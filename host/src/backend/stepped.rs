@@ -16,7 +16,9 @@ use super::{
 };
 use crate::executor::Executor;
 use crate::graph::Graph;
-use crate::multi::{Carrier, DevicesReport, gather_alike, greet_with_program, lost, name_of_ranks};
+use crate::multi::{
+    Carrier, DevicesReport, gather, gather_alike, greet_with_program, name_of_ranks,
+};
 use crate::program::{EncodedProgram, RegisterId};
 use crate::units::elapsed_ns;
 use seawall_core::abi::control::{ControlRecord, LOOPS_MAX, LoopState};
@@ -191,7 +193,7 @@ impl<'g> SteppedSession<'g> {
     /// as many as element `d` of `counts` says.
     fn gather(&mut self, own: Vec<u32>, counts: &[usize]) -> Result<Vec<u32>, BackendError> {
         match &mut self.ranks {
-            Some(ranks) => ranks.all_gather(&own, counts).map_err(lost),
+            Some(ranks) => gather(&mut **ranks, &own, counts),
             None => Ok(own),
         }
     }

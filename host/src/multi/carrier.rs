@@ -15,12 +15,18 @@ pub trait Carrier: Send {
     /// The number of ranks, at least 1.
     fn ranks(&self) -> u32;
 
-    /// Sends `own` to all ranks, and returns the words of all, one rank's after another's: of rank
-    /// `r` as many as element `r` of `counts` says. Waits for the slowest.
+    /// Sends `own` to all ranks, and puts the words of all into `all`, one rank's after another's: of
+    /// rank `r` as many as element `r` of `counts` says. What is there is overwritten; its memory is used
+    /// again, as new memory takes longer than the words. Waits for the slowest.
     ///
     /// # Errors
     /// [`CarrierError`] if a rank is gone or does not answer; this carrier takes no further calls.
-    fn all_gather(&mut self, own: &[u32], counts: &[usize]) -> Result<Vec<u32>, CarrierError>;
+    fn all_gather(
+        &mut self,
+        own: &[u32],
+        counts: &[usize],
+        all: &mut Vec<u32>,
+    ) -> Result<(), CarrierError>;
 }
 
 /// A rank is gone, or does not answer.
@@ -49,8 +55,18 @@ pub(crate) fn gather_alike<T: NoUninit + AnyBitPattern>(
 ) -> Result<Vec<T>, BackendError> {
     let own: &[u32] = cast_slice(own);
     let counts = vec![own.len(); carrier.ranks() as usize];
-    let all = carrier.all_gather(own, &counts).map_err(lost)?;
-    Ok(pod_collect_to_vec(&all))
+    Ok(pod_collect_to_vec(&gather(carrier, own, &counts)?))
+}
+
+/// Returns the words of all ranks, one rank's after another's, of each as many as `counts` says.
+pub(crate) fn gather(
+    carrier: &mut dyn Carrier,
+    own: &[u32],
+    counts: &[usize],
+) -> Result<Vec<u32>, BackendError> {
+    let mut all = Vec::new();
+    carrier.all_gather(own, counts, &mut all).map_err(lost)?;
+    Ok(all)
 }
 
 /// The words of each rank, given those of all.

@@ -5,7 +5,7 @@
 //! one device does, with its own kernels, and the values of its sources are put together. Work is
 //! that of one device, divided by sources; memory is that of one device, on each.
 
-use super::carrier::{gather_alike, lost, split};
+use super::carrier::{gather, gather_alike, split};
 use super::ranks::meet;
 use super::{Carrier, Devices, DevicesReport};
 use crate::analysis::{End, sources_at_once};
@@ -198,7 +198,7 @@ pub(super) fn run<D: Deal>(
     let words = [cast_slice(bytes_of(&figures)), &deal.take(own, &mut one)].concat();
     let counts = (0..devices.count() as usize).map(|at| FIGURES + deal.words(at));
     let counts: Vec<usize> = counts.collect();
-    let all = carrier.all_gather(&words, &counts).map_err(lost)?;
+    let all = gather(carrier, &words, &counts)?;
     let share = |words: &[u32]| {
         let (figures, found) = words.split_at(FIGURES);
         (pod_read_unaligned(cast_slice(figures)), found.to_vec())

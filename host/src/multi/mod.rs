@@ -29,7 +29,7 @@ mod way;
 
 pub use crate::backend::share::{Refusal, refusal};
 pub use carrier::{Carrier, CarrierError};
-pub(crate) use carrier::{gather_alike, lost, name_of_ranks, split};
+pub(crate) use carrier::{gather, gather_alike, lost, name_of_ranks, split};
 pub use choice::{DeviceChoice, NoDevice};
 pub use devices::Devices;
 #[doc(hidden)]

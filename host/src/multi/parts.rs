@@ -45,8 +45,15 @@ use std::hash::{DefaultHasher, Hash};
 ///         1
 ///     }
 ///
-///     fn all_gather(&mut self, own: &[u32], _: &[usize]) -> Result<Vec<u32>, CarrierError> {
-///         Ok(own.to_vec())
+///     fn all_gather(
+///         &mut self,
+///         own: &[u32],
+///         _: &[usize],
+///         all: &mut Vec<u32>,
+///     ) -> Result<(), CarrierError> {
+///         all.clear();
+///         all.extend_from_slice(own);
+///         Ok(())
 ///     }
 /// }
 ///

@@ -66,7 +66,12 @@ impl Carrier for Threads {
         self.board.ranks
     }
 
-    fn all_gather(&mut self, own: &[u32], counts: &[usize]) -> Result<Vec<u32>, CarrierError> {
+    fn all_gather(
+        &mut self,
+        own: &[u32],
+        counts: &[usize],
+        all: &mut Vec<u32>,
+    ) -> Result<(), CarrierError> {
         let mut state = self.board.state.lock().unwrap();
         if self.calls_left == 0 {
             state.lost = Some(self.rank);
@@ -98,7 +103,10 @@ impl Carrier for Threads {
             Some(rank) if state.over == turn => {
                 Err(CarrierError::new(rank, "it has left".to_owned()))
             }
-            _ => Ok(state.joined.to_vec()),
+            _ => {
+                all.clone_from(&state.joined);
+                Ok(())
+            }
         }
     }
 }

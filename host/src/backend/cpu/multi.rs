@@ -137,8 +137,9 @@ struct ThreadKernel<'k> {
 }
 
 impl RankKernel for ThreadKernel<'_> {
-    fn read(&self, at: u64, count: usize) -> Result<Vec<u32>, BackendError> {
-        Ok(self.memory.read(at, count).collect())
+    fn read(&self, at: u64, count: usize, to: &mut Vec<u32>) -> Result<(), BackendError> {
+        to.extend(self.memory.read(at, count));
+        Ok(())
     }
 
     fn write(&self, at: u64, words: &[u32]) -> Result<(), BackendError> {

@@ -171,10 +171,11 @@ impl GpuKernel<'_> {
 }
 
 impl RankKernel for GpuKernel<'_> {
-    fn read(&self, at: u64, count: usize) -> Result<Vec<u32>, BackendError> {
+    fn read(&self, at: u64, count: usize, to: &mut Vec<u32>) -> Result<(), BackendError> {
         self.copy_out(at, count as u64)?;
         self.wait()?;
-        Ok(self.outbox().1.read(at, count).collect())
+        to.extend(self.outbox().1.read(at, count));
+        Ok(())
     }
 
     fn write(&self, at: u64, words: &[u32]) -> Result<(), BackendError> {
