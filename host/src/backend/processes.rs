@@ -36,7 +36,8 @@ const MESSAGE: usize = 1 + MAIL;
 /// The other ranks of a run, as one sees them.
 pub(crate) struct Processes<'c> {
     state: Mutex<State<'c>>,
-    canceller: &'c Canceller,
+    /// Ends the run from another thread.
+    pub(crate) canceller: &'c Canceller,
 }
 
 struct State<'c> {
@@ -102,10 +103,6 @@ impl<'c> Processes<'c> {
             is_broken: false,
         });
         Self { state, canceller }
-    }
-
-    pub(crate) const fn canceller(&self) -> &Canceller {
-        self.canceller
     }
 
     fn lock(&self) -> MutexGuard<'_, State<'c>> {

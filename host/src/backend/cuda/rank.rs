@@ -95,7 +95,7 @@ impl Others for Processes<'_> {
             is_given_up: Cell::new(false),
         };
         self.serve(job, &way.outboxes, &kernel);
-        let ended = part.wait(job, self.canceller());
+        let ended = part.wait(job, self.canceller);
         let copied = way.copies.wait("copying from other ranks", COPY_LIMIT);
         forget(job, &way.outboxes);
         ended.and(copied)
