@@ -190,7 +190,7 @@ fn a_walk_along_a_chain_ranks_the_nodes_that_it_reaches() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
 
     #[test]
     fn ranks_solve_their_equations(

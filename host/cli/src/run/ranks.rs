@@ -19,6 +19,9 @@ use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
 use std::time::Instant;
 
+/// The variable by which schedulers show a process some GPUs of a host.
+const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
+
 pub(crate) struct Ranks {
     carrier: RefCell<Box<dyn Carrier>>,
     own: u32,
@@ -81,12 +84,12 @@ impl Ranks {
         asked.unwrap_or(share).max(1)
     }
 
-    /// The number of this rank's GPU: its number among the ranks of this host, or the only one that it
-    /// sees, as schedulers arrange.
+    /// The number of this rank's GPU: its number among the ranks of this host, or the only one that a
+    /// scheduler shows it.
     pub(crate) fn gpu(&self) -> Result<u32, CliError> {
         let gpus = cuda::probe().map_err(RunError::from)?.len() as u32;
         match (gpus, self.local) {
-            (1, _) => Ok(0),
+            (1, _) if std::env::var_os(VISIBLE).is_some() => Ok(0),
             (_, LocalRanks { own, count }) if count <= gpus => Ok(own),
             (_, LocalRanks { count, .. }) => Err(CliError::FewGpus { gpus, ranks: count }),
         }
