@@ -134,11 +134,15 @@ pub struct Weights {
 impl Weights {
     /// The weights that a run reads from `file`, or 1 on every edge if `is_unit`.
     pub(crate) fn of_file(file: &SwgFile, is_unit: bool) -> Self {
-        let origin = match is_unit {
-            true => WeightOrigin::Unit,
-            false => WeightOrigin::File,
+        Self::of_origin(WeightOrigin::File, file.weight_kind(), is_unit)
+    }
+
+    /// Weights of a kind and an origin, or 1 on every edge if `is_unit`.
+    pub(crate) fn of_origin(origin: WeightOrigin, kind: Option<WeightKind>, is_unit: bool) -> Self {
+        let (origin, kind) = match is_unit {
+            true => (WeightOrigin::Unit, None),
+            false => (origin, kind),
         };
-        let kind = file.weight_kind().filter(|_| !is_unit);
         Self {
             origin,
             kind: kind.unwrap_or_default(),

@@ -5,8 +5,10 @@ use crate::multi::graph;
 use proptest::prelude::*;
 use seawall::backend::{BackendError, Canceller};
 use seawall::graph::disk::SwgFile;
-use seawall::graph::{Form, Graph, LoadOptions, Parallel, WeightChoice, load, save};
-use seawall::multi::{ANALYSES, FileOnRanks, execute_on_ranks, refuse_on_ranks};
+use seawall::graph::{Form, Generated, Graph, LoadOptions, Parallel, WeightChoice, load, save};
+use seawall::multi::{
+    ANALYSES, Devices, GraphInParts, PartSource, execute_on_ranks, execute_with, refuse_on_ranks,
+};
 use seawall::outcome::RunOutcome;
 use seawall::run::{self, AnalysisKind, Machine, RunError, RunRequest};
 use seawall_oracles::carriers::{Threads, each};
@@ -98,10 +100,21 @@ fn every_shape_has_the_columns_of_one_device() {
     compare(&floats, AnalysisKind::Sssp, &[0], 2, 1);
 }
 
-/// Saves a graph, and opens the file on a rank.
-fn read_part(path: &Path, unit_weights: bool) -> FileOnRanks {
-    let file = SwgFile::open(path).unwrap().unwrap();
-    FileOnRanks::read(file, unit_weights).unwrap()
+/// The parts of a file.
+fn of_file(path: &Path) -> PartSource {
+    PartSource::File(SwgFile::open(path).unwrap().unwrap())
+}
+
+/// Runs on one of the ranks that have parts alone.
+fn execute_parts(
+    source: PartSource,
+    unit_weights: bool,
+    request: &RunRequest,
+    rank: &mut Threads,
+) -> Answer {
+    let parts = GraphInParts::on_ranks(source, unit_weights, rank)?;
+    let canceller = Canceller::default();
+    parts.execute_on_ranks(request, rank, 1, &canceller, &mut |_| ())
 }
 
 /// Compares ranks that read their parts of the graph's file with ranks that have the graph.
@@ -109,11 +122,6 @@ fn compare_parts(graph: &Graph, kind: AnalysisKind, weighted: bool, ranks: u32) 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("graph.swg");
     save(graph, &path, None).unwrap();
-    let mut request = request(kind, &[0, 7]);
-    request.repeat = NonZeroU32::new(2).unwrap();
-    let unit_weights = !weighted;
-    let file = SwgFile::open(&path).unwrap().unwrap();
-    assert!(FileOnRanks::takes(&file, &request, unit_weights, ranks).unwrap());
     let weights = match weighted {
         true => WeightChoice::Given,
         false => WeightChoice::Unit,
@@ -123,40 +131,85 @@ fn compare_parts(graph: &Graph, kind: AnalysisKind, weighted: bool, ranks: u32) 
         ..LoadOptions::default()
     };
     let whole = load(&path, &options, None).unwrap().graph;
-    let wanted = each(Threads::all(ranks), |rank| {
-        execute(&whole, &request, rank, 1)
+    compare_sources(&whole, &|| of_file(&path), kind, weighted, ranks);
+}
+
+/// Compares ranks, and devices, that have parts with those that have the whole graph.
+fn compare_sources(
+    whole: &Graph,
+    source: &(dyn Fn() -> PartSource + Sync),
+    kind: AnalysisKind,
+    weighted: bool,
+    ranks: u32,
+) {
+    let mut request = request(kind, &[0, 7]);
+    request.sources.retain(|source| *source < whole.nodes());
+    request.repeat = NonZeroU32::new(2).unwrap();
+    let unit_weights = !weighted;
+    assert!(GraphInParts::takes(&source(), &request, unit_weights, ranks).unwrap());
+    let devices = Devices::simulated(ranks, 1);
+    let canceller = Canceller::default();
+    let wanted = execute_with(whole, &request, &devices, &canceller, &mut |_| ());
+    let wanted_of_ranks = each(Threads::all(ranks), |rank| {
+        execute(whole, &request, rank, 1)
     });
     request.check = true;
-    let found = each(Threads::all(ranks), |rank| {
-        let file = read_part(&path, unit_weights);
-        let canceller = Canceller::default();
-        file.execute(&request, rank, 1, &canceller, &mut |_| ())
-    });
-    for (rank, (found, wanted)) in found.into_iter().zip(wanted).enumerate() {
-        let (found, wanted) = match (found, wanted) {
-            (Ok(found), Ok(wanted)) => (found, wanted),
-            (Err(found), Err(wanted)) => {
-                assert_eq!(found.to_string(), wanted.to_string());
-                continue;
-            }
-            (found, wanted) => panic!("{kind} on {rank}: {found:?} and {wanted:?}"),
-        };
-        let what = format!("{kind} on rank {rank} of {ranks}");
-        assert_eq!(found.values, wanted.values, "{what}");
-        assert_eq!(found.edges, wanted.edges, "{what}");
-        assert_eq!(found.reached, wanted.reached, "{what}");
-        assert_eq!(found.rounds, wanted.rounds, "{what}");
-        assert_eq!(found.answer, wanted.answer, "{what}");
-        assert_eq!(found.sources, wanted.sources, "{what}");
-        assert_eq!(found.checked, (rank == 0).then_some(true), "{what}");
-        let [found, wanted] = [found, wanted].map(|outcome| outcome.devices.unwrap());
-        assert_eq!(found.edges, wanted.edges, "{what}");
-        // Weights of 1 are an array of a loaded graph, and none of a part.
-        if weighted || kind != AnalysisKind::Sssp {
-            assert_eq!(found.memory_bytes, wanted.memory_bytes, "{what}");
-        }
-        assert_eq!(found.graph_bytes.len() as u32, ranks, "{what}");
+    let parts = GraphInParts::on_devices(source(), unit_weights, ranks);
+    let parts = parts.unwrap();
+    let found = parts.execute(&request, &devices, &canceller, &mut |_| ());
+    let what = format!("{kind} on {ranks} devices");
+    if let Some([found, wanted]) = same(found, wanted, &what) {
+        assert_eq!(found.checked, Some(true), "{what}");
+        compare_reports(found, wanted, &what);
     }
+    let found = each(Threads::all(ranks), |rank| {
+        execute_parts(source(), unit_weights, &request, rank)
+    });
+    for (rank, (found, wanted)) in found.into_iter().zip(wanted_of_ranks).enumerate() {
+        let what = format!("{kind} on rank {rank} of {ranks}");
+        let Some([found, wanted]) = same(found, wanted, &what) else {
+            continue;
+        };
+        assert_eq!(found.checked, (rank == 0).then_some(true), "{what}");
+        let [report, wanted_report] = [&found, &wanted].map(|outcome| outcome.devices.clone());
+        assert_eq!(report.unwrap().graph_bytes.len() as u32, ranks, "{what}");
+        let is_of_file = matches!(source(), PartSource::File(_));
+        // Weights of 1 are an array of a loaded graph, and none of a part.
+        if is_of_file && (weighted || kind != AnalysisKind::Sssp) {
+            let found = found.devices.as_ref().map(|report| &report.memory_bytes);
+            let wanted = wanted_report.as_ref().map(|report| &report.memory_bytes);
+            assert_eq!(found, wanted, "{what}");
+        }
+        compare_reports(found, wanted, &what);
+    }
+}
+
+/// Compares two answers, and returns both if they are outcomes.
+fn same(found: Answer, wanted: Answer, what: &str) -> Option<[RunOutcome; 2]> {
+    let (found, wanted) = match (found, wanted) {
+        (Ok(found), Ok(wanted)) => (found, wanted),
+        (Err(found), Err(wanted)) => {
+            assert_eq!(found.to_string(), wanted.to_string());
+            return None;
+        }
+        (found, wanted) => panic!("{what}: {found:?} and {wanted:?}"),
+    };
+    assert_eq!(found.values, wanted.values, "{what}");
+    assert_eq!(found.edges, wanted.edges, "{what}");
+    assert_eq!(found.reached, wanted.reached, "{what}");
+    assert_eq!(found.rounds, wanted.rounds, "{what}");
+    assert_eq!(found.answer, wanted.answer, "{what}");
+    assert_eq!(found.sources, wanted.sources, "{what}");
+    Some([found, wanted])
+}
+
+/// Compares the edges of all devices; a generated graph is cut elsewhere than one that was loaded.
+fn compare_reports(found: RunOutcome, wanted: RunOutcome, what: &str) {
+    let edges = [found, wanted].map(|outcome| {
+        let edges = outcome.devices.unwrap().edges;
+        (edges.len(), edges.into_iter().sum::<u64>())
+    });
+    assert_eq!(edges[0], edges[1], "{what}");
 }
 
 /// Analyses whose ranks have a part of the nodes each.
@@ -197,6 +250,86 @@ fn float_weights_and_small_files_are_read_in_parts() {
     compare_parts(&none, AnalysisKind::Bfs, false, 3);
 }
 
+#[test]
+fn generators_make_parts_with_the_columns_of_whole_graphs() {
+    for (spec, ranks) in [
+        ("gen:rmat:11:6", 3),
+        ("gen:rmat-directed:11:6", 2),
+        ("gen:uniform:10:3", 4),
+        ("gen:grid:50x31", 3),
+        ("gen:chain:1500", 3),
+        ("gen:chain:1", 2),
+    ] {
+        for kind in CUT {
+            for weighted in [true, false] {
+                if weighted && kind == AnalysisKind::Pagerank {
+                    continue;
+                }
+                let options = LoadOptions {
+                    weights: match weighted {
+                        true => WeightChoice::Given,
+                        false => WeightChoice::Unit,
+                    },
+                    ..LoadOptions::default()
+                };
+                let whole = load(spec, &options, None).unwrap().graph;
+                let source = || PartSource::Generator {
+                    generated: Generated::parse(spec).unwrap().unwrap(),
+                    weighted,
+                };
+                compare_sources(&whole, &source, kind, weighted, ranks);
+            }
+        }
+    }
+}
+
+#[test]
+fn ranks_with_other_generators_and_devices_without_parts_are_refused() {
+    let source = |spec: &str| PartSource::Generator {
+        generated: Generated::parse(spec).unwrap().unwrap(),
+        weighted: false,
+    };
+    let bfs = request(AnalysisKind::Bfs, &[0]);
+    let found = each(Threads::all(3), |rank| {
+        let spec = ["gen:grid:40", "gen:grid:41"][usize::from(rank.rank == 2)];
+        execute_parts(source(spec), false, &bfs, rank)
+    });
+    for found in found {
+        let error = found.unwrap_err();
+        assert!(
+            matches!(&error, RunError::RankDiffers { rank: 2, what } if *what == "another graph"),
+            "{error}"
+        );
+    }
+    let parts = GraphInParts::on_devices(source("gen:grid:40"), false, 2).unwrap();
+    let three = Devices::simulated(3, 1);
+    let found = parts.execute(&bfs, &three, &Canceller::default(), &mut |_| ());
+    let error = found.unwrap_err();
+    assert!(
+        error.to_string().contains("no part for each device"),
+        "{error}"
+    );
+    // The whole graph has 2^32 edges or more.
+    let large = source("gen:rmat:28:16");
+    assert!(GraphInParts::takes(&large, &bfs, false, 2).unwrap());
+    let mut checked = bfs.clone();
+    checked.check = true;
+    for (request, what) in [
+        (&checked, "--check takes the whole graph"),
+        (
+            &request(AnalysisKind::Closeness, &[0]),
+            "this analysis takes",
+        ),
+    ] {
+        let error = GraphInParts::takes(&large, request, false, 2).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains(what) && error.contains("up to 8589934592"),
+            "{error}"
+        );
+    }
+}
+
 /// Each rank holds about its share of the edges.
 #[test]
 fn a_rank_holds_its_own_edges_alone() {
@@ -207,9 +340,7 @@ fn a_rank_holds_its_own_edges_alone() {
     let request = request(AnalysisKind::Pagerank, &[]);
     let bytes = |ranks| {
         let found = each(Threads::all(ranks), |rank| {
-            let file = read_part(&path, false);
-            let canceller = Canceller::default();
-            let outcome = file.execute(&request, rank, 1, &canceller, &mut |_| ());
+            let outcome = execute_parts(of_file(&path), false, &request, rank);
             outcome.unwrap().devices.unwrap().graph_bytes
         });
         assert!(found.iter().all(|bytes| *bytes == found[0]));
@@ -231,11 +362,11 @@ fn files_that_ranks_do_not_read_in_parts_are_told_apart() {
     let edges = [(0, 1, 3), (1, 2, 4), (1, 2, 5), (2, 0, 6)];
     let open = |graph: &Graph| {
         save(graph, &path, None).unwrap();
-        SwgFile::open(&path).unwrap().unwrap()
+        of_file(&path)
     };
-    let takes = |file: &SwgFile, kind, unit_weights| {
+    let takes = |file: &PartSource, kind, unit_weights| {
         let request = RunRequest::new(kind, vec![0]);
-        FileOnRanks::takes(file, &request, unit_weights, 2).unwrap()
+        GraphInParts::takes(file, &request, unit_weights, 2).unwrap()
     };
     let parallel = Graph::from_weighted_edges(3, &edges, false).unwrap();
     assert!(!takes(&open(&parallel), AnalysisKind::Bfs, false));
@@ -251,13 +382,9 @@ fn files_that_ranks_do_not_read_in_parts_are_told_apart() {
     ] {
         assert_eq!(takes(&file, kind, unit_weights), is_taken, "{kind}");
     }
-    let refused = |file: SwgFile, kind| {
-        let file = FileOnRanks::read(file, false).unwrap();
-        let request = request(kind, &[0]);
-        let canceller = Canceller::default();
+    let refused = |file, kind| {
         let mut alone = Threads::all(1).remove(0);
-        let found = file.execute(&request, &mut alone, 1, &canceller, &mut |_| ());
-        found.unwrap_err()
+        execute_parts(file, false, &request(kind, &[0]), &mut alone).unwrap_err()
     };
     let error = refused(file, AnalysisKind::Kcore);
     assert!(matches!(error, RunError::Directed { .. }), "{error}");
@@ -266,12 +393,13 @@ fn files_that_ranks_do_not_read_in_parts_are_told_apart() {
     assert!(matches!(error, RunError::NoWeights { .. }), "{error}");
     // The only edge of node 2 gets another end, so that two have no mirror images.
     let star = Graph::from_edges(4, &[(0, 1), (0, 2), (0, 3)], true).unwrap();
-    let at = open(&star).targets().start + 4 * 4;
+    open(&star);
+    let file = SwgFile::open(&path).unwrap().unwrap();
+    let at = file.targets().start + 4 * 4;
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[at as usize] = 1;
     std::fs::write(&path, bytes).unwrap();
-    let file = SwgFile::open(&path).unwrap().unwrap();
-    let error = refused(file, AnalysisKind::Bfs);
+    let error = refused(of_file(&path), AnalysisKind::Bfs);
     assert!(error.to_string().contains("mirror image"), "{error}");
 }
 
@@ -291,9 +419,7 @@ fn a_rank_whose_part_is_damaged_or_differs_ends_all() {
     let run = |path: &dyn Fn(u32) -> PathBuf| {
         let paths: Vec<PathBuf> = (0..3).map(path).collect();
         each(Threads::all(3), |rank| {
-            let file = read_part(&paths[rank.rank as usize], false);
-            let canceller = Canceller::default();
-            file.execute(&request, rank, 1, &canceller, &mut |_| ())
+            execute_parts(of_file(&paths[rank.rank as usize]), false, &request, rank)
         })
     };
     for found in run(&|rank| {

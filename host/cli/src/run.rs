@@ -409,9 +409,12 @@ impl RunArgs {
         if is_drawn {
             self.stream.check_whole("--draw")?;
         }
-        if let Some(ranks) = ranks
-            && let Some(done) = self.run_in_parts(ranks, name, sources, line)?
-        {
+        let in_parts = match (ranks, &self.machine.devices) {
+            (Some(ranks), _) => self.run_in_parts_on_ranks(ranks, name, sources, line)?,
+            (None, Some(choice)) => self.run_in_parts(choice, name, sources, line)?,
+            (None, None) => None,
+        };
+        if let Some(done) = in_parts {
             return Ok(done);
         }
         if is_drawn || self.machine.devices.is_some() || ranks.is_some() {

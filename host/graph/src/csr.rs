@@ -12,7 +12,7 @@ use super::memory::{self, Shortage};
 const PARALLEL_EDGES: usize = 1 << 18;
 
 /// Adjacency in compressed sparse rows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Csr {
     pub(super) offsets: Vec<u32>,
     pub(super) targets: Vec<u32>,
@@ -35,10 +35,10 @@ impl Csr {
         self.weights.as_deref()
     }
 
-    /// Row offsets and targets, without weights.
+    /// Row offsets, targets and weights.
     #[must_use]
-    pub fn into_rows(self) -> (Vec<u32>, Vec<u32>) {
-        (self.offsets, self.targets)
+    pub fn into_arrays(self) -> (Vec<u32>, Vec<u32>, Option<Vec<u32>>) {
+        (self.offsets, self.targets, self.weights)
     }
 
     /// Number of nodes.
@@ -87,7 +87,17 @@ impl Csr {
         rows.max().unwrap_or(0)
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    /// Rows of as many nodes, without edges.
+    pub(super) fn without_edges(nodes: u32) -> Result<Self, Shortage> {
+        Ok(Self {
+            offsets: memory::zeroed(nodes as usize + 1)?,
+            ..Self::default()
+        })
+    }
+
+    /// Bytes in memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
         let words =
             self.offsets.len() + self.targets.len() + self.weights().map_or(0, <[u32]>::len);
         words * size_of::<u32>()
@@ -99,20 +109,27 @@ impl Csr {
     /// arrays and needs neither atomics nor a sort: rows ascend because sources are visited in
     /// order. Parallel edges keep theirs. Time is linear in edges, plus one binary search per row and thread.
     pub(super) fn transpose(&self) -> Result<Csr, Shortage> {
-        let mut counts = memory::zeroed::<u32>(self.nodes() as usize + 1)?;
-        for &target in self.targets.iter() {
-            counts[target as usize + 1] += 1;
+        self.transpose_part(0, self.nodes(), true)
+    }
+
+    /// Returns the transpose of the rows of some nodes, which are numbered from `first` on: `nodes`
+    /// rows, of which row `v` holds each of them whose row holds `v`, with its weights if `weighted`.
+    /// Targets have to be below `nodes`. Work O(n + m).
+    ///
+    /// # Errors
+    /// [`Shortage`].
+    pub fn transpose_part(&self, first: u32, nodes: u32, weighted: bool) -> Result<Csr, Shortage> {
+        let mut offsets = memory::zeroed::<u32>(nodes as usize + 1)?;
+        self.count_targets(&mut offsets[1..]);
+        for at in 1..offsets.len() {
+            offsets[at] += offsets[at - 1];
         }
-        for at in 1..counts.len() {
-            counts[at] += counts[at - 1];
-        }
-        let offsets = counts;
         let mut targets = memory::zeroed::<u32>(self.targets.len())?;
-        let weights = self.weights.as_ref();
+        let weights = self.weights.as_ref().filter(|_| weighted);
         let mut weights = weights.map(|w| memory::zeroed(w.len())).transpose()?;
         let parts = split_rows(&offsets, parts_for(self.targets.len()));
         let slots = Slots::cut(&parts, &offsets, &mut targets, weights.as_deref_mut());
-        let scatter = |slot| self.scatter(slot, &offsets);
+        let scatter = |slot| self.scatter(first, slot, &offsets);
         // A small graph of a batch has one part, and the other threads have other graphs.
         if slots.len() == 1 {
             slots.into_iter().for_each(scatter);
@@ -136,7 +153,35 @@ impl Csr {
         parts
     }
 
-    fn scatter(&self, slot: Slots<'_>, offsets: &[u32]) {
+    /// Adds to each of `counts` the edges that lead there. Targets have to be below their number.
+    pub fn count_targets(&self, counts: &mut [u32]) {
+        let threads = parts_for(self.targets.len());
+        if threads == 1 {
+            for target in &self.targets {
+                counts[*target as usize] += 1;
+            }
+            return;
+        }
+        // Each thread counts in a range of its own, and rows ascend.
+        let columns = counts.len().div_ceil(threads).max(1);
+        let ranges = counts.par_chunks_mut(columns).enumerate();
+        ranges.for_each(|(at, counts)| {
+            let first = (at * columns) as u32;
+            for row in 0..self.nodes() {
+                let row = self.neighbours(row);
+                let from = row.partition_point(|target| *target < first);
+                for target in &row[from..] {
+                    match counts.get_mut((target - first) as usize) {
+                        Some(count) => *count += 1,
+                        None => break,
+                    }
+                }
+            }
+        });
+    }
+
+    /// Fills a range of rows of the transpose of rows whose nodes are numbered from `start` on.
+    fn scatter(&self, start: u32, slot: Slots<'_>, offsets: &[u32]) {
         let first = slot.rows.start;
         let base = offsets[first as usize];
         let mut next: Vec<u32> = offsets[first as usize..slot.rows.end as usize]
@@ -155,7 +200,7 @@ impl Csr {
                 let cursor = &mut next[(target - first) as usize];
                 let at = *cursor as usize;
                 *cursor += 1;
-                slot.targets[at] = source;
+                slot.targets[at] = start + source;
                 if let (Some(out), Some(all)) = (weights.as_deref_mut(), self.weights()) {
                     out[at] = all[edge];
                 }

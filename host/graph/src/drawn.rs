@@ -13,8 +13,9 @@ const WEIGHT_MAX: u64 = 64;
 /// drawing is not.
 const BLOCK: u32 = 1 << 12;
 
-/// Draws one weight of 1 to 64 per edge, from its ends regardless of their order.
-pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Result<Vec<u32>, Shortage> {
+/// Draws one weight of 1 to 64 per edge, from its ends regardless of their order; rows are those of the
+/// nodes from `start` on.
+pub(super) fn draw_weights(csr: &Csr, start: u32, seed: u64) -> Result<Vec<u32>, Shortage> {
     let salt = mix(seed);
     let mut weights = memory::zeroed::<u32>(csr.targets().len())?;
     let mut rows: Vec<(u32, &mut [u32])> = Vec::new();
@@ -30,7 +31,7 @@ pub(super) fn draw_weights(csr: &Csr, seed: u64) -> Result<Vec<u32>, Shortage> {
         let mut slots = block.iter_mut();
         for node in first..csr.nodes().min(first.saturating_add(BLOCK)) {
             for (&target, slot) in csr.neighbours(node).iter().zip(&mut slots) {
-                *slot = weight_of(node, target, salt);
+                *slot = weight_of(start + node, target, salt);
             }
         }
     });

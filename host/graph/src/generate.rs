@@ -6,9 +6,12 @@
 //! [`super::spec`] parses the text of a specification.
 
 mod near;
+mod part;
 mod random;
 mod rmat;
 mod scatter;
+
+pub use part::Generated;
 
 use std::array::from_fn;
 
@@ -61,19 +64,13 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
             let uniform = Uniform::new(scale, seed);
             random::rows(nodes as u32, drawn(edge_factor), &uniform, Direction::Both)
         }
-        Generator::Grid { width, height } => grid(width, height),
+        Generator::Grid { width, height } => {
+            near::rows(0..nodes as u32, |node| grid_row(width, height, node))
+        }
         Generator::Chain { nodes, seed } => chain(nodes, seed),
     };
     let csr = csr.map_err(|short| GraphError::memory(name, short))?;
-    let symmetric = !matches!(
-        shape,
-        Generator::Chain { .. }
-            | Generator::Rmat {
-                is_directed: true,
-                ..
-            }
-    );
-    let graph = Graph::from_parts(csr, symmetric, Ids::Offset(0));
+    let graph = Graph::from_parts(csr, shape.is_symmetric(), Ids::Offset(0));
     Ok(if weights {
         graph
             .draw_weights(shape.seed())
@@ -88,7 +85,7 @@ pub(super) fn generate(shape: &Generator, name: &str, weights: bool) -> Result<G
 fn peak_bytes(shape: &Generator, weights: bool) -> u64 {
     let (nodes, edges) = shape.counts();
     let copies = match shape {
-        Generator::Rmat { .. } | Generator::Uniform { .. } => 2,
+        Generator::Rmat { .. } | Generator::Uniform { .. } => random::COPIES,
         Generator::Grid { .. } | Generator::Chain { .. } => 1,
     };
     let columns = copies + u64::from(weights);
@@ -128,26 +125,31 @@ impl Draw for Uniform {
 }
 
 /// Four neighbours per node, numbered row by row, without wrap-around.
-fn grid(width: u32, height: u32) -> Result<Csr, Shortage> {
-    near::rows(width * height, |node| {
-        let (x, y) = (node % width, node / width);
-        let near = [
-            (y > 0).then(|| node - width),
-            (x > 0).then(|| node - 1),
-            (x + 1 < width).then(|| node + 1),
-            (y + 1 < height).then(|| node + width),
-        ];
-        near.into_iter().flatten()
-    })
+fn grid_row(width: u32, height: u32, node: u32) -> impl Iterator<Item = u32> {
+    let (x, y) = (node % width, node / width);
+    let near = [
+        (y > 0).then(|| node - width),
+        (x > 0).then(|| node - 1),
+        (x + 1 < width).then(|| node + 1),
+        (y + 1 < height).then(|| node + width),
+    ];
+    near.into_iter().flatten()
+}
+
+/// Longest jump of a chain.
+const JUMP_MAX: u32 = 16;
+
+/// The jump ahead from a node of a chain, from a quarter of the nodes.
+fn jump(stream: Stream, node: u32) -> Option<u32> {
+    let word = stream.word(u64::from(node));
+    (word & 3 == 0).then(|| 2 + (word >> 32) as u32 % (JUMP_MAX - 1))
 }
 
 /// `i -> i + 1`, and from a quarter of the nodes also `i -> i + 2..=16`.
 fn chain(nodes: u32, seed: u64) -> Result<Csr, Shortage> {
     let stream = Stream::new(seed, STREAM_JUMPS);
-    near::rows(nodes, |node| {
-        let word = stream.word(u64::from(node));
-        let jump = (word & 3 == 0).then(|| 2 + (word >> 32) as u32 % 15);
-        let ends = [Some(1), jump].into_iter().flatten();
+    near::rows(0..nodes, |node| {
+        let ends = [Some(1), jump(stream, node)].into_iter().flatten();
         ends.filter_map(move |step| node.checked_add(step))
             .filter(move |&end| end < nodes)
     })

@@ -52,6 +52,7 @@ pub use error::{
 };
 pub use form::{Form, FormError, Loops, Parallel};
 pub use format::{Compression, Format};
+pub use generate::Generated;
 pub use ids::{NodeLabel, NodeName};
 pub use load::{
     ColumnChoice, ColumnRef, LoadOptions, LoadStats, Loaded, Progress, WeightChoice, WeightOrigin,

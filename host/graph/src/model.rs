@@ -431,7 +431,7 @@ impl Graph {
 
     /// Works as [`with_drawn_weights`](Self::with_drawn_weights), for callers that name the graph.
     pub(super) fn draw_weights(self, seed: u64) -> Result<Self, Shortage> {
-        let weights = drawn::draw_weights(&self.outgoing, seed)?;
+        let weights = drawn::draw_weights(&self.outgoing, 0, seed)?;
         Ok(self.with_weights(weights))
     }
 
@@ -493,9 +493,13 @@ impl Graph {
 
     /// Bytes of memory that the graph holds.
     pub fn memory_bytes(&self) -> usize {
-        let incoming = self.incoming.get().map_or(0, |rows| rows.bytes());
+        let incoming = self.incoming.get().map_or(0, |rows| rows.memory_bytes());
         let table = self.ids.bytes();
-        self.outgoing.bytes() + incoming + table + self.forms.bytes() + self.shortcuts.bytes()
+        self.outgoing.memory_bytes()
+            + incoming
+            + table
+            + self.forms.bytes()
+            + self.shortcuts.bytes()
     }
 
     /// Relation of node numbers to the file's ids.

@@ -70,7 +70,17 @@ impl Generator {
                 let nodes = u64::from(width) * u64::from(height);
                 (nodes, 4 * nodes)
             }
-            Self::Chain { nodes, .. } => (u64::from(nodes), u64::from(nodes) * 5 / 4),
+            // About a quarter of the nodes have a second edge, and all may.
+            Self::Chain { nodes, .. } => (u64::from(nodes), 2 * u64::from(nodes) - 1),
+        }
+    }
+
+    /// Whether every edge has its reverse.
+    pub(super) const fn is_symmetric(&self) -> bool {
+        match self {
+            Self::Rmat { is_directed, .. } => !*is_directed,
+            Self::Uniform { .. } | Self::Grid { .. } => true,
+            Self::Chain { .. } => false,
         }
     }
 

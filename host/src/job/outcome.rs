@@ -5,7 +5,6 @@ use crate::analysis::{AnalysisKind, AnalysisOutput, Case, End, oracle};
 use crate::backend::HostWork;
 use crate::column::Column;
 use crate::executor::Executor;
-use crate::graph::disk::SwgFile;
 use crate::graph::{Graph, LoadOptions, WeightChoice, load};
 use crate::outcome::{Dropped, Memory, RunOutcome, SessionReport, Taken, Times};
 use crate::program::{EncodedProgram, PlanCounters, PlanSummary};
@@ -14,6 +13,7 @@ use seawall_core::abi::control::{ControlRecord, LoopRecord};
 use seawall_core::abi::program::Opcode;
 use seawall_core::topology::Topology;
 use std::borrow::Borrow;
+use std::ffi::OsStr;
 
 pub(crate) struct Found {
     pub(crate) backend: Executor,
@@ -161,9 +161,9 @@ pub(crate) fn topology_name(control: &ControlRecord) -> String {
         .map_or_else(|| "none".to_owned(), |topology| topology.name().to_owned())
 }
 
-/// Loads the whole graph of a file for a check, with the weight 1 on every edge if `is_unit`.
+/// Loads the whole graph of a file or generator for a check, with the weight 1 on every edge if `is_unit`.
 pub(crate) fn load_whole(
-    file: &SwgFile,
+    name: impl AsRef<OsStr>,
     is_weighted: bool,
     is_unit: bool,
 ) -> Result<Graph, RunError> {
@@ -176,7 +176,7 @@ pub(crate) fn load_whole(
         weights,
         ..LoadOptions::default()
     };
-    Ok(load(file.path(), &options, None)?.graph)
+    Ok(load(name, &options, None)?.graph)
 }
 
 /// Compares the column of `outcome` with the sequential implementation's on the graph as read, and

@@ -131,8 +131,12 @@ impl DeviceChoice {
         Devices::Simulated { count, threads }
     }
 
-    /// The devices; `None` if all were named and there is no GPU.
-    fn devices(&self, request: &RunRequest) -> Result<Option<Devices>, RunError> {
+    /// The devices for a request; `None` if all were named and there is no GPU.
+    ///
+    /// # Errors
+    /// [`RunError::CannotSplit`] if the backend has one device; [`BackendError::Unavailable`] if GPUs were
+    /// asked for and there is none.
+    pub fn devices(&self, request: &RunRequest) -> Result<Option<Devices>, RunError> {
         let machine = request.machine;
         match machine.executor {
             Some(Executor::Cpu) => Ok(Some(self.simulated(&machine))),

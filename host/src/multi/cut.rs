@@ -26,13 +26,13 @@ pub(super) struct Walks {
     pub(super) slices: Option<u32>,
 }
 
-/// The sizes of rows: of a graph, or of a file of whose edges this process has a part.
+/// The sizes of rows: of a graph, or of one whose edges are in parts.
 #[derive(Clone, Copy)]
 pub(super) enum Sizes<'g> {
     /// A graph, and its incoming edges.
     Graph(&'g Graph, &'g Csr),
     /// Offsets of outgoing and of incoming rows.
-    File {
+    Rows {
         outgoing: &'g Rows,
         incoming: &'g Rows,
         is_symmetric: bool,
@@ -45,14 +45,14 @@ impl Sizes<'_> {
     pub(super) fn nodes(self) -> u32 {
         match self {
             Self::Graph(graph, _) => graph.nodes(),
-            Self::File { outgoing, .. } => outgoing.len(),
+            Self::Rows { outgoing, .. } => outgoing.len(),
         }
     }
 
     pub(super) fn edges(self) -> u64 {
         match self {
             Self::Graph(graph, _) => u64::from(graph.edges()),
-            Self::File { outgoing, .. } => outgoing.edges(),
+            Self::Rows { outgoing, .. } => outgoing.edges(),
         }
     }
 
@@ -60,7 +60,7 @@ impl Sizes<'_> {
     pub(super) fn degree(self, node: u32) -> u32 {
         match self {
             Self::Graph(graph, _) => graph.outgoing().degree(node),
-            Self::File { outgoing, .. } => outgoing.degree(node),
+            Self::Rows { outgoing, .. } => outgoing.degree(node),
         }
     }
 
@@ -68,21 +68,21 @@ impl Sizes<'_> {
     pub(super) fn edges_before(self, node: u32) -> u64 {
         match self {
             Self::Graph(_, incoming) => u64::from(incoming.offsets()[node as usize]),
-            Self::File { incoming, .. } => incoming.start(node),
+            Self::Rows { incoming, .. } => incoming.start(node),
         }
     }
 
     pub(super) fn weight_kind(self) -> Option<WeightKind> {
         match self {
             Self::Graph(graph, _) => graph.weight_kind(),
-            Self::File { kind, .. } => kind,
+            Self::Rows { kind, .. } => kind,
         }
     }
 
     pub(super) fn is_symmetric(self) -> bool {
         match self {
             Self::Graph(graph, _) => graph.is_symmetric(),
-            Self::File { is_symmetric, .. } => is_symmetric,
+            Self::Rows { is_symmetric, .. } => is_symmetric,
         }
     }
 }
@@ -104,6 +104,17 @@ pub(super) fn cuts(sizes: Sizes<'_>, devices: u32) -> Vec<u32> {
     }
     cuts.push(nodes);
     cuts
+}
+
+/// First nodes of `devices` ranges and the number of nodes, so that ranges have about as many nodes each;
+/// they begin at multiples of [`CUT`].
+pub(super) fn even_cuts(nodes: u32, devices: u32) -> Vec<u32> {
+    let blocks = u64::from(nodes.div_ceil(CUT));
+    let first = |device: u32| {
+        let block = blocks * u64::from(device) / u64::from(devices.max(1));
+        (block * u64::from(CUT)).min(u64::from(nodes)) as u32
+    };
+    (0..=devices.max(1)).map(first).collect()
 }
 
 /// The edges that lead to the nodes from `first` up to `end`. Work O(n + m).
@@ -140,12 +151,12 @@ pub(super) fn edges_of<'g>(
 
 /// The edges that lead to the nodes from `first` on, of which `part` has the rows. Work O(n + m') for
 /// m' of them.
-pub(super) fn edges_of_part(
-    part: Csr,
+pub(super) fn edges_of_part<'g>(
+    part: Cow<'g, Csr>,
     sizes: Sizes<'_>,
     first: u32,
     walks: Walks,
-) -> Result<DeviceEdges<'static>, Shortage> {
+) -> Result<DeviceEdges<'g>, Shortage> {
     let mut edges = DeviceEdges {
         degrees: zeroed(part.nodes() as usize)?,
         ..DeviceEdges::default()
@@ -154,34 +165,25 @@ pub(super) fn edges_of_part(
         *degree = sizes.degree(node);
     }
     if walks.forth {
-        let mut offsets: Vec<u32> = zeroed(sizes.nodes() as usize + 2)?;
-        for from in part.targets() {
-            offsets[*from as usize + 2] += 1;
-        }
-        for at in 1..offsets.len() {
-            offsets[at] += offsets[at - 1];
-        }
-        let weights = part.weights().filter(|_| walks.weights);
-        let mut out_targets = zeroed(part.targets().len())?;
-        let mut out_weights = zeroed(weights.map_or(0, <[u32]>::len))?;
-        // Rows fill one after another, and the offset of each ends at that of the next.
-        for (own, node) in (0..part.nodes()).zip(first..) {
-            for edge in part.row(own) {
-                let place = &mut offsets[part.targets()[edge] as usize + 1];
-                out_targets[*place as usize] = node;
-                if let Some(weights) = weights {
-                    out_weights[*place as usize] = weights[edge];
-                }
-                *place += 1;
-            }
-        }
-        offsets.pop();
-        (edges.out_offsets, edges.out_targets) = (offsets, out_targets);
-        edges.out_weights = out_weights;
+        let forth = part.transpose_part(first, sizes.nodes(), walks.weights)?;
+        let (offsets, targets, weights) = forth.into_arrays();
+        (edges.out_offsets, edges.out_targets) = (offsets, targets);
+        edges.out_weights = weights.unwrap_or_default();
     }
     if walks.back {
-        let (offsets, sources) = part.into_rows();
-        (edges.in_offsets, edges.in_sources) = (offsets, Cow::Owned(sources));
+        match part {
+            Cow::Owned(part) => {
+                let (offsets, sources, _) = part.into_arrays();
+                (edges.in_offsets, edges.in_sources) = (offsets, Cow::Owned(sources));
+            }
+            Cow::Borrowed(part) => {
+                edges.in_offsets = part.offsets().to_vec();
+                edges.in_sources = Cow::Borrowed(part.targets());
+            }
+        }
+        if let Some(width_log2) = walks.slices {
+            slice(&mut edges, sizes.nodes(), width_log2)?;
+        }
     }
     Ok(edges)
 }
@@ -254,7 +256,7 @@ mod tests {
         let all = 5_u64 << 32;
         let start = |row| all * u64::from(row) / u64::from(nodes);
         let rows = Rows::collect(nodes, (0..=nodes).map(start)).unwrap();
-        let sizes = Sizes::File {
+        let sizes = Sizes::Rows {
             outgoing: &rows,
             incoming: &rows,
             is_symmetric: true,

@@ -3,20 +3,20 @@
 use super::Devices;
 use super::centers::Centers;
 use super::dealt::{Deal, Sources};
-use super::ranges::{Cut, check_budget};
+use super::ranges::{Cut, check_budget, slices};
 use super::way::{Way, Whole, Work, check, way_on};
 use super::{price, shared};
 use crate::analysis::End;
 use crate::backend::cpu::multi::Blocks;
-use crate::backend::multi::Meeting;
+use crate::backend::multi::{DeviceEdges, Meeting};
 use crate::backend::{Canceller, cpu, cuda};
 use crate::graph::Graph;
-use crate::graph::disk::SwgFile;
 use crate::job::{self, Job, drive, load_whole};
 use crate::outcome::RunOutcome;
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
 use seawall_core::abi::multi::MultiRecord;
+use std::ffi::OsStr;
 
 /// Why one device is faster than `devices` for `request`, if that is so for any graph of this size.
 ///
@@ -122,8 +122,9 @@ pub fn execute_by(
 pub(super) struct Split<'a> {
     /// The graph as it was read, or its nodes alone.
     pub(super) graph: &'a Graph,
-    /// The file from which a check reads the graph instead, and whether each edge has the weight 1.
-    pub(super) file: Option<(&'a SwgFile, bool)>,
+    /// The file or generator from which a check loads the graph instead, and whether each edge has the
+    /// weight 1.
+    pub(super) whole: Option<(&'a OsStr, bool)>,
     pub(super) run: Box<SplitRun<'a>>,
 }
 
@@ -138,7 +139,7 @@ impl<'a> Split<'a> {
     ) -> Self {
         Self {
             graph,
-            file: None,
+            whole: None,
             run: Box::new(run),
         }
     }
@@ -155,11 +156,11 @@ impl job::Work for Split<'_> {
 
     fn finish(self, job: &mut Job<'_>, answer: Self::Answer) -> Result<RunOutcome, RunError> {
         let (mut outcome, end) = answer;
-        match self.file {
+        match self.whole {
             None => job.check(&mut outcome, end, || Ok::<_, RunError>(self.graph))?,
-            Some((file, is_unit)) => {
+            Some((name, is_unit)) => {
                 let is_weighted = job.request.reads_weights();
-                job.check(&mut outcome, end, || load_whole(file, is_weighted, is_unit))?;
+                job.check(&mut outcome, end, || load_whole(name, is_weighted, is_unit))?;
             }
         }
         Ok(outcome)
@@ -187,7 +188,7 @@ fn prepare<'a>(
 }
 
 /// Refuses devices of which one is named twice.
-fn check_numbers(request: &RunRequest, devices: &Devices) -> Result<(), RunError> {
+pub(super) fn check_numbers(request: &RunRequest, devices: &Devices) -> Result<(), RunError> {
     let mut numbers = devices.numbers();
     numbers.sort_unstable();
     match numbers.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -212,13 +213,41 @@ fn prepare_cut<'a>(
     job.phase(Phase::Plan);
     let cut = Cut::of(graph, request, work, devices.count())?;
     let tried_slices = tried.and_then(|tried| tried.slices);
-    let slices = tried_slices.or_else(|| cut.slices(devices));
+    let tried_slices = tried_slices.filter(|_| work == Work::Ranks);
+    let slices = tried_slices.or_else(|| slices(cut.sizes(), work, devices));
     let parts = cut.parts(slices)?;
-    cut.jobs(&parts)
-        .iter()
-        .try_for_each(|job| check_budget(request, job))?;
+    check_budgets(request, &cut, &parts)?;
+    let one = price::reason_for_one(cut.form, work, devices);
     let plan_ns = job.since(start);
+    let mut run = run_cut(cut, parts, devices, tried, canceller, plan_ns);
     let run = move |job: &mut Job<'_>| {
+        let (mut outcome, end) = run(job)?;
+        outcome.backend_reason.clone_from(&one);
+        Ok((outcome, end))
+    };
+    Ok(Split::of(graph, run))
+}
+
+/// Refuses parts of which one exceeds the byte budget of a device.
+pub(super) fn check_budgets(
+    request: &RunRequest,
+    cut: &Cut<'_>,
+    parts: &[DeviceEdges<'_>],
+) -> Result<(), RunError> {
+    let jobs = cut.jobs(parts);
+    jobs.iter().try_for_each(|job| check_budget(request, job))
+}
+
+/// Runs all parts of a cut, and returns the outcome of all.
+pub(super) fn run_cut<'a>(
+    cut: Cut<'a>,
+    parts: Vec<DeviceEdges<'a>>,
+    devices: &'a Devices,
+    tried: Option<Tried>,
+    canceller: &'a Canceller,
+    plan_ns: u64,
+) -> impl FnMut(&mut Job<'_>) -> Result<(RunOutcome, End), RunError> + use<'a> {
+    move |job: &mut Job<'_>| {
         job.phase(Phase::Upload);
         let jobs = cut.jobs(&parts);
         let meeting = Meeting::new(devices.count(), canceller);
@@ -235,9 +264,6 @@ fn prepare_cut<'a>(
             Devices::Gpus(_) => name,
             Devices::Simulated { .. } => format!("CPU, {name}"),
         };
-        let (mut outcome, end) = cut.outcome(job, devices, device, &found, plan_ns)?;
-        outcome.backend_reason = price::reason_for_one(cut.form, work, devices);
-        Ok((outcome, end))
-    };
-    Ok(Split::of(graph, run))
+        cut.outcome(job, devices, device, &found, plan_ns)
+    }
 }

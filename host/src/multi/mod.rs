@@ -6,7 +6,8 @@
 //! with about as many edges each (`cut`, `ranges`); a device has the edges that lead to its own nodes. One kernel stays on each device for the whole analysis, and after each step
 //! the devices write what they found into each other's memory: no host is in between. Columns are
 //! those of a run on one device, bit for bit. Devices may also be processes that a `carrier` joins
-//! (`ranks`), and read no more than their own edges from a `.swg` file (`parts`).
+//! (`ranks`). Devices and ranks have no more than their own edges of a `.swg` file or of a generated
+//! graph (`parts`).
 //! [docs/many-gpus.md] has the costs.
 //!
 //! [docs/many-gpus.md]: https://github.com/seawall-rs/seawall/blob/main/docs/many-gpus.md
@@ -35,7 +36,7 @@ pub use devices::Devices;
 #[doc(hidden)]
 pub use execute::{Tried, execute_by};
 pub use execute::{execute, execute_with, reason_for_one};
-pub use parts::FileOnRanks;
+pub use parts::{GraphInParts, PartSource};
 pub use programs::{open_on_ranks, open_session};
 pub(crate) use ranks::greet_with_program;
 pub use ranks::{execute_on_ranks, refuse_on_ranks};

@@ -1,35 +1,83 @@
-//! Ranks that read their own part of a `.swg` file: the offsets of all rows, and the edges that lead to
-//! their own nodes.
+//! Graphs of which each device or rank has a part alone: the sizes of all rows, and the edges that lead
+//! to its own nodes.
 //!
-//! A rank has about `m / d` edges of a symmetric file in memory, and reads no others. The edges of
-//! any other file pass through a buffer, twice, and those to its own nodes are kept. No rank has the
-//! whole graph, so that it may have more than 2^32 edges, each part fewer.
+//! Parts are read from a `.swg` file or made by a generator. A rank has about `m / d` edges of a
+//! symmetric file in memory, and reads no others. The edges of any other file pass through a buffer,
+//! twice, and those to its own nodes are kept; so are those that a random generator draws. The whole
+//! graph is in no memory, so that it may have more than 2^32 edges, each part fewer.
 
 use super::Devices;
-use super::carrier::{Carrier, gather_alike};
-use super::cut::{Sizes, cuts, edges_of_part};
-use super::execute::Split;
-use super::ranges::{Cut, check_budget, short, sum_of_weights, walks};
+use super::carrier::{Carrier, gather, gather_alike};
+use super::cut::{Sizes, Walks, cuts, edges_of_part, even_cuts};
+use super::execute::{Split, check_budgets, check_numbers, run_cut as run_on_devices};
+use super::ranges::{Cut, check_budget, short, slices, sum_of_weights, walks};
 use super::ranks::{GREETING, drive_on_ranks, greet_with, greeting, hash_request, meet, run_cut};
 use super::way::{Way, Work, way_of};
+use crate::analysis::End;
 use crate::backend::Canceller;
+use crate::backend::multi::DeviceEdges;
 use crate::graph::disk::{DiskNodes, MirrorSum, Rows, SwgFile};
-use crate::graph::{BinaryProblem, Csr, Graph, GraphError};
-use crate::job::Job;
+use crate::graph::memory::zeroed;
+use crate::graph::{BinaryProblem, Csr, Generated, Graph, GraphError, WeightKind, WeightOrigin};
+use crate::job::{Job, drive};
 use crate::outcome::{RunOutcome, Weights};
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
 use crate::units::counted;
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash};
+use std::ops::Range;
 
-/// The edges of a `.swg` file that lead to the nodes of a rank, to be read, and the offsets of all
-/// rows.
+/// A graph whose parts can be read or made, each without the others.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum PartSource {
+    /// A `.swg` file.
+    File(SwgFile),
+    /// A generator.
+    Generator {
+        /// The generator.
+        generated: Generated,
+        /// Whether it draws weights.
+        weighted: bool,
+    },
+}
+
+impl PartSource {
+    /// The most directed edges that the graph may have.
+    #[must_use]
+    pub fn edges_max(&self) -> u64 {
+        match self {
+            Self::File(file) => file.edges(),
+            Self::Generator { generated, .. } => generated.edges_max(),
+        }
+    }
+
+    /// Whether there are neither loops nor parallel edges.
+    fn is_simple(&self) -> bool {
+        match self {
+            Self::File(file) => file.is_simple(),
+            Self::Generator { .. } => true,
+        }
+    }
+
+    fn weight_kind(&self) -> Option<WeightKind> {
+        match self {
+            Self::File(file) => file.weight_kind(),
+            Self::Generator { weighted, .. } => weighted.then_some(WeightKind::Integer),
+        }
+    }
+}
+
+/// A graph of which each device or rank has the edges that lead to its own nodes, and the offsets of
+/// all rows.
 ///
 /// ```
 /// use seawall::backend::Canceller;
 /// use seawall::graph::disk::SwgFile;
 /// use seawall::graph::{LoadOptions, load, save};
-/// use seawall::multi::{Carrier, CarrierError, FileOnRanks};
+/// use seawall::multi::{Carrier, CarrierError, Devices, GraphInParts, PartSource};
 /// use seawall::outcome::Column;
 /// use seawall::run::{AnalysisKind, RunRequest};
 ///
@@ -63,15 +111,19 @@ use std::hash::{DefaultHasher, Hash};
 ///
 /// let request = RunRequest::new(AnalysisKind::Bfs, vec![0]);
 /// let file = SwgFile::open(&path)?.expect("a .swg file");
-/// assert!(FileOnRanks::takes(&file, &request, false, 1)?);
-/// let file = FileOnRanks::read(file, false)?;
-/// let outcome = file.execute(&request, &mut Alone, 1, &Canceller::default(), &mut |_| ())?;
+/// let source = PartSource::File(file);
+/// assert!(GraphInParts::takes(&source, &request, false, 1)?);
+/// let parts = GraphInParts::on_ranks(source, false, &mut Alone)?;
+/// let canceller = Canceller::default();
+/// let outcome = parts.execute_on_ranks(&request, &mut Alone, 1, &canceller, &mut |_| ())?;
 /// assert!(matches!(outcome.values, Column::U32(levels) if levels[2_499] == 98));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct FileOnRanks {
-    file: SwgFile,
+pub struct GraphInParts {
+    source: PartSource,
+    /// Those of devices or of this rank, if they were made already.
+    made: Option<Made>,
     outgoing: Rows,
     /// Those of incoming edges, if they are others.
     incoming: Option<Rows>,
@@ -79,55 +131,202 @@ pub struct FileOnRanks {
     unit_weights: bool,
 }
 
-impl FileOnRanks {
-    /// Whether each of `ranks` ranks reads its own part of `file` for `request`, with the weight 1 on
-    /// every edge if `unit_weights`. The whole graph has to be loaded otherwise: for analyses that
-    /// share out sources or triangles, for files with loops or parallel edges, and for rankings that
+/// Parts of a generated graph.
+#[derive(Debug)]
+struct Made {
+    /// First nodes of all parts, and the number of nodes.
+    cuts: Vec<u32>,
+    /// The number of the first of these parts.
+    first: u32,
+    parts: Vec<Csr>,
+}
+
+/// The sums by which edges of a file that claims so are compared with their mirror images, and the sum
+/// of weights.
+#[derive(Default)]
+struct Sums {
+    mirrors: u64,
+    weights: f64,
+}
+
+impl GraphInParts {
+    /// Whether each of `devices` devices or ranks takes its own part of a graph for `request`, with the
+    /// weight 1 on every edge if `unit_weights`. The whole graph has to be loaded otherwise: for analyses
+    /// that share out sources or triangles, for files with loops or parallel edges, and for rankings that
     /// may follow weights.
     ///
     /// # Errors
     /// [`RunError::CannotSplit`], also where the whole graph is needed and has 2^32 edges or more.
     pub fn takes(
-        file: &SwgFile,
+        source: &PartSource,
         request: &RunRequest,
         unit_weights: bool,
-        ranks: u32,
+        devices: u32,
     ) -> Result<bool, RunError> {
-        let way = way_of(request, &Devices::simulated(ranks, 1))?;
-        let follows = request.weighted && file.weight_kind().is_some() && !unit_weights;
+        let way = way_of(request, &Devices::simulated(devices, 1))?;
+        let follows = request.weighted && source.weight_kind().is_some() && !unit_weights;
+        let edges = source.edges_max();
+        let is_large = edges > u64::from(u32::MAX);
         let reason = match way {
-            Way::Whole(_) => "each rank takes the whole graph for this analysis",
-            Way::Cut(_) if !file.is_simple() => {
-                "the file has loops or parallel edges, so that each rank takes the whole graph"
+            Way::Whole(_) => "this analysis takes the whole graph",
+            Way::Cut(_) if !source.is_simple() => {
+                "a file with loops or parallel edges is taken as a whole graph"
             }
             Way::Cut(Work::Ranks) if follows => {
-                "each rank takes the whole graph to see if weights differ"
+                "to see if weights differ, a ranking takes the whole graph"
             }
+            Way::Cut(_) if request.check && is_large => "--check takes the whole graph",
             Way::Cut(_) => return Ok(true),
         };
-        let edges = file.edges();
-        if edges <= u64::from(u32::MAX) {
+        if !is_large {
             return Ok(false);
         }
+        let most = match source {
+            PartSource::File(_) => "has",
+            PartSource::Generator { .. } => "has up to",
+        };
         Err(RunError::CannotSplit {
             analysis: request.analysis,
-            what: format!("{reason}, which has fewer than 2^32 edges; this one has {edges}"),
+            what: format!("{reason}, which has fewer than 2^32 edges; this one {most} {edges}"),
         })
     }
 
     /// Reads the offsets of rows, and the ids or names of nodes; of a file that is not symmetric also
     /// all edges, through a buffer. Takes four bytes for each node, eight of such a file, and those of
-    /// ids and names.
+    /// ids and names. A generator makes the parts of `devices` devices.
     ///
     /// # Errors
-    /// If the file cannot be read, or is invalid; if there is no memory for its nodes.
-    pub fn read(file: SwgFile, unit_weights: bool) -> Result<Self, GraphError> {
+    /// If the file cannot be read, or is invalid; if there is no memory for its nodes;
+    /// [`GraphError::TooManyEdges`] for a generated part of 2^32 edges or more.
+    pub fn on_devices(
+        source: PartSource,
+        unit_weights: bool,
+        devices: u32,
+    ) -> Result<Self, RunError> {
+        let (generated, weighted) = match source {
+            PartSource::File(file) => return Self::of_file(file, unit_weights),
+            PartSource::Generator {
+                generated,
+                weighted,
+            } => (generated, weighted),
+        };
+        let cuts = even_cuts(generated.nodes(), devices);
+        let mut parts = Vec::new();
+        let mut out = Vec::new();
+        for range in cuts.windows(2) {
+            let part = generated.edges_to(range[0]..range[1], weighted)?;
+            if !generated.is_symmetric() {
+                if out.is_empty() {
+                    out = zeroed(generated.nodes() as usize).map_err(short)?;
+                }
+                part.count_targets(&mut out);
+            }
+            parts.push(part);
+        }
+        let mut into = Vec::new();
+        for part in &parts {
+            into.extend(degrees(part));
+        }
+        let made = Made {
+            cuts,
+            first: 0,
+            parts,
+        };
+        Self::of_made(generated, weighted, unit_weights, made, &into, &out)
+    }
+
+    /// As [`Self::on_devices`], of the ranks that `carrier` joins; a generator makes the part of this
+    /// one. Every rank calls this with the same source, or
+    /// [`refuse_on_ranks`](super::refuse_on_ranks).
+    ///
+    /// # Errors
+    /// As there; [`RunError::RankDiffers`] if a rank has another source or version, and
+    /// [`BackendError::RankEnded`](crate::backend::BackendError::RankEnded) if one could not go on.
+    pub fn on_ranks(
+        source: PartSource,
+        unit_weights: bool,
+        carrier: &mut dyn Carrier,
+    ) -> Result<Self, RunError> {
+        let (own, count) = (carrier.rank(), carrier.ranks());
+        let asked = |hasher: &mut DefaultHasher| unit_weights.hash(hasher);
+        let (generated, weighted) = match source {
+            PartSource::File(file) => {
+                let graph = |hasher: &mut DefaultHasher| {
+                    (file.node_count(), file.edges(), file.is_symmetric()).hash(hasher);
+                };
+                let words = greeting(&graph, &asked);
+                let read = Self::of_file(file, unit_weights);
+                let is_read = read.as_ref().map(|_| words);
+                greet_with(carrier, is_read.unwrap_or([0; GREETING]))?;
+                return read;
+            }
+            PartSource::Generator {
+                generated,
+                weighted,
+            } => (generated, weighted),
+        };
+        let cuts = even_cuts(generated.nodes(), count);
+        let range = |rank: u32| cuts[rank as usize]..cuts[rank as usize + 1];
+        let part = generated.edges_to(range(own), weighted);
+        let graph = |hasher: &mut DefaultHasher| (generated.spec(), weighted).hash(hasher);
+        let is_made = part.as_ref().map(|_| greeting(&graph, &asked));
+        greet_with(carrier, is_made.unwrap_or([0; GREETING]))?;
+        let part = part?;
+        let lengths: Vec<usize> = (0..count).map(|rank| range(rank).len()).collect();
+        let own_degrees: Vec<u32> = degrees(&part).collect();
+        let into = gather(carrier, &own_degrees, &lengths)?;
+        let mut out = Vec::new();
+        if !generated.is_symmetric() {
+            let counted = zeroed(generated.nodes() as usize).map_err(short);
+            let mut counted: Vec<u32> = meet(carrier, counted)?;
+            part.count_targets(&mut counted);
+            let own_sums = sums_by_rank(carrier, &counted, &cuts)?;
+            out = gather(carrier, &own_sums, &lengths)?;
+        }
+        let made = Made {
+            cuts,
+            first: own,
+            parts: vec![part],
+        };
+        let all = Self::of_made(generated, weighted, unit_weights, made, &into, &out);
+        meet(carrier, all)
+    }
+
+    fn of_file(file: SwgFile, unit_weights: bool) -> Result<Self, RunError> {
         let DiskNodes { rows, nodes } = file.nodes()?;
         Ok(Self {
             incoming: file.incoming()?,
-            file,
+            source: PartSource::File(file),
+            made: None,
             outgoing: rows,
             nodes,
+            unit_weights,
+        })
+    }
+
+    /// Parts of a generated graph, of whose nodes `into` are the edges that lead there and `out` those
+    /// that leave, if they are others.
+    fn of_made(
+        generated: Generated,
+        weighted: bool,
+        unit_weights: bool,
+        made: Made,
+        into: &[u32],
+        out: &[u32],
+    ) -> Result<Self, RunError> {
+        let (incoming, outgoing) = match generated.is_symmetric() {
+            true => (None, generated.rows_of(into)?),
+            false => (Some(generated.rows_of(into)?), generated.rows_of(out)?),
+        };
+        Ok(Self {
+            nodes: generated.nodes_alone()?,
+            source: PartSource::Generator {
+                generated,
+                weighted,
+            },
+            made: Some(made),
+            outgoing,
+            incoming,
             unit_weights,
         })
     }
@@ -148,10 +347,19 @@ impl FileOnRanks {
         self.incoming.as_ref().unwrap_or(&self.outgoing)
     }
 
-    /// Bytes of rows and nodes.
+    fn name(&self) -> &OsStr {
+        match &self.source {
+            PartSource::File(file) => file.path().as_os_str(),
+            PartSource::Generator { generated, .. } => OsStr::new(generated.spec()),
+        }
+    }
+
+    /// Bytes of rows, nodes and parts that were made.
     fn bytes(&self) -> u64 {
         let rows = 1 + u64::from(self.incoming.is_some());
-        rows * Rows::bytes(self.outgoing.len()) + self.nodes.memory_bytes() as u64
+        let parts = self.made.iter().flat_map(|made| &made.parts);
+        let parts: u64 = parts.map(|part| part.memory_bytes() as u64).sum();
+        rows * Rows::bytes(self.outgoing.len()) + self.nodes.memory_bytes() as u64 + parts
     }
 
     /// Runs `request` as [`execute_on_ranks`](super::execute_on_ranks) does on a loaded graph, with
@@ -159,7 +367,7 @@ impl FileOnRanks {
     ///
     /// # Errors
     /// As there; [`RunError::Stream`] for a file that cannot be read, or is invalid.
-    pub fn execute(
+    pub fn execute_on_ranks(
         &self,
         request: &RunRequest,
         carrier: &mut dyn Carrier,
@@ -167,46 +375,201 @@ impl FileOnRanks {
         canceller: &Canceller,
         progress: &mut dyn FnMut(Phase),
     ) -> Result<RunOutcome, RunError> {
-        let (nodes, edges) = (self.file.node_count(), self.file.edges());
-        let span = spans::run_of("ranks", nodes, edges, request);
         let outcome = drive_on_ranks(
-            span,
+            self.span("ranks", request),
             request,
             carrier,
             canceller,
             progress,
-            |job, carrier| self.prepare(job, carrier, threads, canceller),
+            |job, carrier| self.prepare_on_ranks(job, carrier, threads, canceller),
         );
-        let mut outcome = outcome?;
-        let is_unit = self.unit_weights;
-        let weights = || Weights::of_file(&self.file, is_unit);
-        outcome.weights = request.reads_weights().then(weights);
-        Ok(outcome)
+        Ok(self.with_weights(outcome?, request))
     }
 
-    /// Refuses what ranks do not run on this file.
+    /// Runs `request` as [`execute_with`](super::execute_with) does on a loaded graph, with the same
+    /// columns. A check loads the whole graph.
+    ///
+    /// # Errors
+    /// As there; [`RunError::Stream`] for a file that cannot be read, or is invalid.
+    pub fn execute(
+        &self,
+        request: &RunRequest,
+        devices: &Devices,
+        canceller: &Canceller,
+        progress: &mut dyn FnMut(Phase),
+    ) -> Result<RunOutcome, RunError> {
+        let span = self.span("devices", request);
+        let outcome = drive(span, request, progress, |job| {
+            self.prepare(job, devices, canceller)
+        });
+        canceller.settle()?;
+        Ok(self.with_weights(outcome?, request))
+    }
+
+    fn span(&self, name: &'static str, request: &RunRequest) -> tracing::Span {
+        let (nodes, edges) = (self.outgoing.len(), self.outgoing.edges());
+        spans::run_of(name, nodes, edges, request)
+    }
+
+    fn with_weights(&self, mut outcome: RunOutcome, request: &RunRequest) -> RunOutcome {
+        let origin = match self.source {
+            PartSource::File(_) => WeightOrigin::File,
+            PartSource::Generator { .. } => WeightOrigin::Generator,
+        };
+        let kind = self.source.weight_kind();
+        let weights = || Weights::of_origin(origin, kind, self.unit_weights);
+        outcome.weights = request.reads_weights().then(weights);
+        outcome
+    }
+
+    fn is_symmetric(&self) -> bool {
+        match &self.source {
+            PartSource::File(file) => file.is_symmetric(),
+            PartSource::Generator { generated, .. } => generated.is_symmetric(),
+        }
+    }
+
+    /// Refuses what devices do not run on this graph.
     fn check(&self, request: &RunRequest, devices: &Devices) -> Result<Work, RunError> {
         let analysis = request.analysis;
-        let is_in_parts = Self::takes(&self.file, request, self.unit_weights, devices.count())?;
-        request.check_for_nodes(self.file.node_count())?;
-        let has_weights = self.unit_weights || self.file.weight_kind().is_some();
+        let is_in_parts = Self::takes(&self.source, request, self.unit_weights, devices.count())?;
+        request.check_for_nodes(self.outgoing.len())?;
+        let has_weights = self.unit_weights || self.source.weight_kind().is_some();
         if request.reads_weights() && !has_weights {
             return Err(RunError::NoWeights { analysis });
         }
-        if analysis.is_undirected() && !self.file.is_symmetric() {
+        if analysis.is_undirected() && !self.is_symmetric() {
             return Err(RunError::Directed { analysis });
         }
+        let parts = self.made.as_ref().map(|made| made.cuts.len() as u32 - 1);
+        let is_for_as_many = parts.is_none_or(|parts| parts == devices.count());
         match way_of(request, devices)? {
-            Way::Cut(work) if is_in_parts => Ok(work),
+            Way::Cut(work) if is_in_parts && is_for_as_many => Ok(work),
             _ => Err(RunError::CannotSplit {
                 analysis,
-                what: "this file is no graph that ranks read in parts".to_owned(),
+                what: "this graph has no part for each device".to_owned(),
             }),
         }
     }
 
-    /// Compares the file and the request with the other ranks, reads this one's part, and cuts.
+    fn sizes(&self, is_weighted: bool) -> Sizes<'_> {
+        Sizes::Rows {
+            outgoing: &self.outgoing,
+            incoming: self.incoming(),
+            is_symmetric: self.is_symmetric(),
+            kind: self.source.weight_kind().filter(|_| is_weighted),
+        }
+    }
+
+    /// First nodes of all parts, and the number of nodes.
+    fn cuts(&self, sizes: Sizes<'_>, devices: u32) -> Vec<u32> {
+        match &self.made {
+            Some(made) => made.cuts.clone(),
+            None => cuts(sizes, devices),
+        }
+    }
+
+    /// The edges that lead to the nodes of a device.
+    fn part(
+        &self,
+        device: u32,
+        nodes: Range<u32>,
+        is_weighted: bool,
+    ) -> Result<Cow<'_, Csr>, GraphError> {
+        if let Some(made) = &self.made {
+            let part = device.checked_sub(made.first);
+            let part = part.and_then(|at| made.parts.get(at as usize));
+            return Ok(part.map_or_else(|| Cow::Owned(Csr::default()), Cow::Borrowed));
+        }
+        match &self.source {
+            PartSource::File(file) => {
+                let part = file.edges_to(nodes, &self.outgoing, self.incoming(), is_weighted);
+                part.map(Cow::Owned)
+            }
+            PartSource::Generator {
+                generated,
+                weighted,
+            } => generated.edges_to(nodes, *weighted).map(Cow::Owned),
+        }
+    }
+
+    /// Adds a part to the sums. Of a file that is not symmetric, and of a generated graph, none has to
+    /// be compared.
+    fn add(&self, sums: &mut Sums, mirrors: &MirrorSum, part: &Csr, first: u32, sizes: Sizes<'_>) {
+        if matches!(self.source, PartSource::File(_)) && self.is_symmetric() {
+            for (own, node) in (0..part.nodes()).zip(first..) {
+                for edge in part.row(own) {
+                    let weight = part.weights().map_or(0, |weights| weights[edge]);
+                    let edge = mirrors.edge([node, part.targets()[edge]], weight);
+                    sums.mirrors = sums.mirrors.wrapping_add(edge);
+                }
+            }
+        }
+        let weights = part.weights().filter(|_| sizes.weight_kind().is_some());
+        sums.weights += sum_of_weights(weights.unwrap_or(&[]), sizes.weight_kind());
+    }
+
+    /// Checks the sums of all parts, and returns the mean weight of all edges, 1 without weights.
+    fn mean_weight(&self, sums: &Sums, sizes: Sizes<'_>) -> Result<f64, RunError> {
+        if let (PartSource::File(file), 1..) = (&self.source, sums.mirrors) {
+            return Err(file.bad(BinaryProblem::Unmirrored).into());
+        }
+        let edges = sizes.edges();
+        Ok(match sizes.weight_kind() {
+            Some(_) if edges > 0 => sums.weights / edges as f64,
+            _ => 1.0,
+        })
+    }
+
+    /// Reads or takes the parts of all devices, and cuts.
     fn prepare<'a>(
+        &'a self,
+        job: &mut Job<'_>,
+        devices: &'a Devices,
+        canceller: &'a Canceller,
+    ) -> Result<Split<'a>, RunError> {
+        let request = job.request;
+        let start = job.now();
+        job.phase(Phase::Plan);
+        let work = self.check(request, devices)?;
+        check_numbers(request, devices)?;
+        let is_weighted = work == Work::Lengths && !self.unit_weights;
+        let sizes = self.sizes(is_weighted);
+        let cuts = self.cuts(sizes, devices.count());
+        check_parts(request, sizes, &cuts)?;
+        let walks = Walks {
+            slices: slices(sizes, work, devices),
+            ..walks(sizes, work)
+        };
+        let mirrors = MirrorSum::draw();
+        let mut sums = Sums::default();
+        let mut parts = Vec::new();
+        for (device, range) in (0..).zip(cuts.windows(2)) {
+            let part = self.part(device, range[0]..range[1], is_weighted)?;
+            self.add(&mut sums, &mirrors, &part, range[0], sizes);
+            parts.push(edges_of_part(part, sizes, range[0], walks).map_err(short)?);
+        }
+        let mean = self.mean_weight(&sums, sizes)?;
+        let cut = Cut::of_rows(&self.nodes, sizes, request, work, cuts, mean)?;
+        check_budgets(request, &cut, &parts)?;
+        let plan_ns = job.since(start);
+        let run = run_on_devices(cut, parts, devices, None, canceller, plan_ns);
+        Ok(self.split(run))
+    }
+
+    fn split<'a>(
+        &'a self,
+        run: impl FnMut(&mut Job<'_>) -> Result<(RunOutcome, End), RunError> + 'a,
+    ) -> Split<'a> {
+        Split {
+            whole: Some((self.name(), self.unit_weights)),
+            ..Split::of(&self.nodes, run)
+        }
+    }
+
+    /// Compares the graph and the request with the other ranks, reads or takes this one's part, and
+    /// cuts.
+    fn prepare_on_ranks<'a>(
         &'a self,
         job: &mut Job<'_>,
         carrier: &'a mut dyn Carrier,
@@ -222,57 +585,45 @@ impl FileOnRanks {
         let words = work.as_ref().map(|_| self.greeting(request));
         greet_with(carrier, words.unwrap_or([0; GREETING]))?;
         let work = work?;
-        let weighted = work == Work::Lengths && !self.unit_weights;
-        let sizes = Sizes::File {
-            outgoing: &self.outgoing,
-            incoming: self.incoming(),
-            is_symmetric: self.file.is_symmetric(),
-            kind: self.file.weight_kind().filter(|_| weighted),
-        };
-        let cut = cuts(sizes, count);
-        self.check_parts(request, sizes, &cut)?;
-        let range = cut[own as usize]..cut[own as usize + 1];
+        let is_weighted = work == Work::Lengths && !self.unit_weights;
+        let sizes = self.sizes(is_weighted);
+        let cuts = self.cuts(sizes, count);
+        check_parts(request, sizes, &cuts)?;
+        let range = cuts[own as usize]..cuts[own as usize + 1];
         let first = range.start;
-        let part = self
-            .file
-            .edges_to(range, &self.outgoing, self.incoming(), weighted);
-        let (part, mean_weight) = self.compare(carrier, part, sizes, first)?;
-        let cut = Cut::of_rows(&self.nodes, sizes, request, work, count, mean_weight);
+        let part = self.part(own, range, is_weighted);
+        let part = meet(carrier, part.map_err(RunError::from))?;
+        let mean = self.compare(carrier, &part, sizes, first)?;
+        let walks = Walks {
+            slices: slices(sizes, work, &devices),
+            ..walks(sizes, work)
+        };
+        let cut = Cut::of_rows(&self.nodes, sizes, request, work, cuts, mean);
         let ready = cut.and_then(|cut| {
-            let edges = edges_of_part(part, sizes, first, walks(sizes, work)).map_err(short)?;
+            let edges = edges_of_part(part, sizes, first, walks).map_err(short)?;
             check_budget(request, &cut.job(own, &edges))?;
             Ok((cut, edges))
         });
         let (cut, edges) = meet(carrier, ready)?;
-        let words: usize = cut
-            .job(own, &edges)
-            .arrays()
-            .iter()
-            .map(|array| array.len())
-            .sum();
-        let graph_bytes = gather_alike(carrier, &[self.bytes() + 4 * words as u64])?;
+        let graph_bytes = gather_alike(carrier, &[self.bytes() + bytes_beside(&cut, own, &edges)])?;
         let plan_ns = job.since(start);
         let mut run = run_cut(cut, edges, carrier, devices, canceller, plan_ns);
-        Ok(Split {
-            graph: &self.nodes,
-            file: Some((&self.file, self.unit_weights)),
-            run: Box::new(move |job| {
-                let (mut outcome, end) = run(job)?;
-                if let Some(report) = &mut outcome.devices {
-                    report.graph_bytes.clone_from(&graph_bytes);
-                }
-                Ok((outcome, end))
-            }),
-        })
+        Ok(self.split(move |job: &mut Job<'_>| {
+            let (mut outcome, end) = run(job)?;
+            if let Some(report) = &mut outcome.devices {
+                report.graph_bytes.clone_from(&graph_bytes);
+            }
+            Ok((outcome, end))
+        }))
     }
 
     /// The version, the rows and the request of this rank.
     fn greeting(&self, request: &RunRequest) -> [u32; GREETING] {
-        let kind = self.file.weight_kind().map_or(0, |kind| 1 + kind as u64);
+        let kind = self.source.weight_kind().map_or(0, |kind| 1 + kind as u64);
         greeting(
             &|hasher: &mut DefaultHasher| {
                 (self.outgoing.halves(), self.incoming().halves()).hash(hasher);
-                (self.file.edges(), self.file.is_symmetric(), kind).hash(hasher);
+                (self.outgoing.edges(), self.is_symmetric(), kind).hash(hasher);
             },
             &|hasher: &mut DefaultHasher| {
                 hash_request(request, hasher);
@@ -281,66 +632,78 @@ impl FileOnRanks {
         )
     }
 
-    /// Refuses parts of 2^32 edges or more, on all ranks alike.
-    fn check_parts(
-        &self,
-        request: &RunRequest,
-        sizes: Sizes<'_>,
-        cut: &[u32],
-    ) -> Result<(), RunError> {
-        let edges = |pair: &[u32]| sizes.edges_before(pair[1]) - sizes.edges_before(pair[0]);
-        let Some(most) = cut.windows(2).map(edges).max() else {
-            return Ok(());
-        };
-        if most < 1 << 32 {
-            return Ok(());
-        }
-        Err(RunError::CannotSplit {
-            analysis: request.analysis,
-            what: format!(
-                "a rank would have {}, and a part has fewer than 2^32; start more ranks",
-                counted(most, "edge")
-            ),
-        })
-    }
-
-    /// Compares the edges with their mirror images, if the file claims that all have one, and returns
-    /// the part and the mean weight of all edges, 1 without weights.
+    /// Compares the edges of all ranks with their mirror images, if a file claims that all have one, and
+    /// returns the mean weight of all edges.
     fn compare(
         &self,
         carrier: &mut dyn Carrier,
-        part: Result<Csr, GraphError>,
+        part: &Csr,
         sizes: Sizes<'_>,
         first: u32,
-    ) -> Result<(Csr, f64), RunError> {
-        let part = meet(carrier, part.map_err(RunError::from))?;
+    ) -> Result<f64, RunError> {
         let keys = gather_alike(carrier, &MirrorSum::draw().keys())?;
         let mirrors = MirrorSum::with_keys([keys[0], keys[1], keys[2]]);
-        let mut sum = 0_u64;
-        if self.file.is_symmetric() {
-            for (own, node) in (0..part.nodes()).zip(first..) {
-                for edge in part.row(own) {
-                    let weight = part.weights().map_or(0, |weights| weights[edge]);
-                    sum = sum.wrapping_add(mirrors.edge([node, part.targets()[edge]], weight));
-                }
+        let mut own = Sums::default();
+        self.add(&mut own, &mirrors, part, first, sizes);
+        let mut all = Sums::default();
+        for sums in gather_alike(carrier, &[own.mirrors, own.weights.to_bits()])?.chunks(2) {
+            all.mirrors = all.mirrors.wrapping_add(sums[0]);
+            all.weights += f64::from_bits(sums[1]);
+        }
+        self.mean_weight(&all, sizes)
+    }
+}
+
+/// Edges of each row.
+fn degrees(part: &Csr) -> impl Iterator<Item = u32> {
+    part.offsets().windows(2).map(|row| row[1] - row[0])
+}
+
+/// The sums over all ranks of the words that belong to nodes of this one; `words` has one for each node.
+fn sums_by_rank(
+    carrier: &mut dyn Carrier,
+    words: &[u32],
+    cuts: &[u32],
+) -> Result<Vec<u32>, RunError> {
+    let mut own = Vec::new();
+    for (rank, range) in (0..).zip(cuts.windows(2)) {
+        let part = &words[range[0] as usize..range[1] as usize];
+        let all = gather_alike(carrier, part)?;
+        if rank == carrier.rank() {
+            own = vec![0; part.len()];
+            for words in all.chunks(part.len().max(1)) {
+                own.iter_mut()
+                    .zip(words)
+                    .for_each(|(sum, word)| *sum += word);
             }
         }
-        let weight = sum_of_weights(part.weights().unwrap_or(&[]), sizes.weight_kind());
-        let all = gather_alike(carrier, &[sum, weight.to_bits()])?;
-        let sums = all.chunks(2);
-        if sums
-            .clone()
-            .fold(0_u64, |sum, pair| sum.wrapping_add(pair[0]))
-            != 0
-        {
-            return Err(self.file.bad(BinaryProblem::Unmirrored).into());
-        }
-        let weight: f64 = sums.map(|pair| f64::from_bits(pair[1])).sum();
-        let edges = sizes.edges();
-        let mean = match sizes.weight_kind() {
-            Some(_) if edges > 0 => weight / edges as f64,
-            _ => 1.0,
-        };
-        Ok((part, mean))
     }
+    Ok(own)
+}
+
+/// Bytes of a rank's edges, without those that a part holds which was made before.
+fn bytes_beside(cut: &Cut<'_>, own: u32, edges: &DeviceEdges<'_>) -> u64 {
+    let job = cut.job(own, edges);
+    let words: usize = job.arrays().iter().map(|array| array.len()).sum();
+    let held = match &edges.in_sources {
+        Cow::Borrowed(sources) => sources.len(),
+        Cow::Owned(_) => 0,
+    };
+    4 * (words - held) as u64
+}
+
+/// Refuses parts of 2^32 edges or more.
+fn check_parts(request: &RunRequest, sizes: Sizes<'_>, cuts: &[u32]) -> Result<(), RunError> {
+    let edges = |pair: &[u32]| sizes.edges_before(pair[1]) - sizes.edges_before(pair[0]);
+    let most = cuts.windows(2).map(edges).max().unwrap_or(0);
+    if most < 1 << 32 {
+        return Ok(());
+    }
+    Err(RunError::CannotSplit {
+        analysis: request.analysis,
+        what: format!(
+            "a part would have {}, and one has fewer than 2^32; take more devices or ranks",
+            counted(most, "edge")
+        ),
+    })
 }

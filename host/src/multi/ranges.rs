@@ -30,6 +30,10 @@ pub(super) struct Cut<'g> {
 }
 
 impl<'g> Cut<'g> {
+    pub(super) const fn sizes(&self) -> Sizes<'g> {
+        self.sizes
+    }
+
     /// Cuts `graph` for `devices`.
     pub(super) fn of(
         graph: &'g Graph,
@@ -40,7 +44,8 @@ impl<'g> Cut<'g> {
         let form = graph.form(request.form_of(graph)?)?;
         request.check_form(form)?;
         let sizes = Sizes::Graph(form, form.try_incoming().map_err(short)?);
-        let run = describe(sizes, request, work, devices, mean_weight(form))?;
+        let cuts = cuts(sizes, devices);
+        let run = describe(sizes, request, work, cuts, mean_weight(form))?;
         Ok(Self {
             graph,
             form,
@@ -50,16 +55,16 @@ impl<'g> Cut<'g> {
         })
     }
 
-    /// Cuts a file of these nodes and rows for `devices`.
+    /// A graph of these nodes and rows, whose parts begin at `cuts`.
     pub(super) fn of_rows(
         nodes: &'g Graph,
         sizes: Sizes<'g>,
         request: &RunRequest,
         work: Work,
-        devices: u32,
+        cuts: Vec<u32>,
         mean_weight: f64,
     ) -> Result<Self, RunError> {
-        let run = describe(sizes, request, work, devices, mean_weight)?;
+        let run = describe(sizes, request, work, cuts, mean_weight)?;
         Ok(Self {
             graph: nodes,
             form: nodes,
@@ -69,15 +74,7 @@ impl<'g> Cut<'g> {
         })
     }
 
-    /// Sources of a slice of edges, as a power of two, where slices pay: on GPUs.
-    pub(super) fn slices(&self, devices: &Devices) -> Option<u32> {
-        let (nodes, count) = (self.form.nodes(), self.run.devices());
-        let pays = devices.executor().is_on_gpu()
-            && sliced::pay(nodes, nodes / count, self.run.edges / u64::from(count));
-        pays.then_some(sliced::WIDTH_LOG2)
-    }
-
-    /// The edges of one device; those of a ranking in slices of as many sources, as a power of two.
+    /// The edges of one device, in slices of as many sources, as a power of two.
     pub(super) fn part(
         &self,
         device: u32,
@@ -86,7 +83,7 @@ impl<'g> Cut<'g> {
         let incoming = self.form.try_incoming().map_err(short)?;
         let range = [device, device + 1].map(|at| self.run.cuts[at as usize]);
         let walks = Walks {
-            slices: slices.filter(|_| self.work == Work::Ranks),
+            slices,
             ..walks(self.sizes, self.work)
         };
         edges_of(self.form, incoming, range, walks).map_err(short)
@@ -152,7 +149,7 @@ impl<'g> Cut<'g> {
             devices: Some(report),
             ..job.outcome(self.graph, self.form, answer)
         };
-        if matches!(self.sizes, Sizes::File { .. }) {
+        if matches!(self.sizes, Sizes::Rows { .. }) {
             outcome.edges = self.sizes.edges();
         }
         Ok((outcome, end))
@@ -161,6 +158,15 @@ impl<'g> Cut<'g> {
 
 pub(super) fn short(short: Shortage) -> RunError {
     BackendError::short("the parts of a graph")(short).into()
+}
+
+/// Sources of a slice of edges, as a power of two, where slices pay: for rankings on GPUs.
+pub(super) fn slices(sizes: Sizes<'_>, work: Work, devices: &Devices) -> Option<u32> {
+    let (nodes, count) = (sizes.nodes(), devices.count());
+    let pays = work == Work::Ranks
+        && devices.executor().is_on_gpu()
+        && sliced::pay(nodes, nodes / count, sizes.edges() / u64::from(count));
+    pays.then_some(sliced::WIDTH_LOG2)
 }
 
 /// Directions in which the work walks edges.
@@ -181,10 +187,9 @@ fn describe(
     sizes: Sizes<'_>,
     request: &RunRequest,
     work: Work,
-    devices: u32,
+    cuts: Vec<u32>,
     mean_weight: f64,
 ) -> Result<MultiRun, RunError> {
-    let cuts = cuts(sizes, devices);
     let is_float = sizes.weight_kind() == Some(WeightKind::Float);
     let kind = match work {
         Work::Levels | Work::Reached => MultiKind::Levels,
@@ -209,7 +214,7 @@ fn describe(
         kind,
         nodes: sizes.nodes(),
         edges: sizes.edges(),
-        source_counts: vec![0; devices as usize],
+        source_counts: vec![0; cuts.len() - 1],
         cuts,
         limit,
         ranking: (ranking.damping, unit_exponent(edges)),

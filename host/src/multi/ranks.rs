@@ -6,7 +6,7 @@
 use super::Devices;
 use super::carrier::{Carrier, gather_alike, name_of_ranks};
 use super::execute::Split;
-use super::ranges::{Cut, check_budget};
+use super::ranges::{Cut, check_budget, slices};
 use super::way::{Way, Whole, check, way_on};
 use crate::analysis::End;
 use crate::backend::cpu::multi::on_ranks;
@@ -181,7 +181,7 @@ fn ready<'g>(
         Way::Whole(whole) => return Ok(Ready::Whole(whole)),
     };
     let cut = Cut::of(graph, request, work, devices.count())?;
-    let edges = cut.part(own, cut.slices(devices))?;
+    let edges = cut.part(own, slices(cut.sizes(), work, devices))?;
     check_budget(request, &cut.job(own, &edges))?;
     Ok(Ready::Cut(Box::new(cut), edges))
 }

@@ -413,7 +413,7 @@ impl job::Work for Passes<'_> {
         };
         let is_weighted = request.analysis.reads_weights();
         job.check(&mut outcome, end, || {
-            load_whole(&input.file, is_weighted, options.unit_weights)
+            load_whole(input.file.path(), is_weighted, options.unit_weights)
         })?;
         Ok(outcome)
     }

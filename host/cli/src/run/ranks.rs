@@ -10,8 +10,11 @@ use seawall::backend::cpu::available_threads;
 use seawall::backend::{BackendError, Canceller, ProgramSession, cuda};
 use seawall::batch::is_batch;
 use seawall::executor::{Executor, Machine};
-use seawall::graph::{Graph, WeightChoice};
-use seawall::multi::{Carrier, FileOnRanks, execute_on_ranks, open_on_ranks, refuse_on_ranks};
+use seawall::graph::{Generated, Graph, WeightChoice};
+use seawall::multi::{
+    Carrier, DeviceChoice, GraphInParts, PartSource, execute_on_ranks, open_on_ranks,
+    refuse_on_ranks,
+};
 use seawall::outcome::RunOutcome;
 use seawall::run::{Phase, RunError, RunRequest};
 use seawall::units::elapsed_ns;
@@ -107,48 +110,114 @@ impl Ranks {
 }
 
 impl RunArgs {
-    /// Runs on ranks that read their own parts of a file, and returns the outcome and the nodes;
-    /// `None` if each takes the whole graph.
-    pub(super) fn run_in_parts(
+    /// Runs on ranks that have parts of the graph alone, and returns the outcome and the nodes; `None` if
+    /// each takes the whole graph.
+    pub(super) fn run_in_parts_on_ranks(
         &self,
         ranks: &Ranks,
         name: &OsStr,
         sources: &Sources,
         line: &ProgressLine,
     ) -> Result<Option<(RunOutcome, Graph)>, CliError> {
-        let unasked = self.request(Vec::new());
-        // A ranking ignores weights of 1.
-        let unit_weights = matches!(
-            self.weights.choice_for(&unasked),
-            WeightChoice::Unit | WeightChoice::Ignored
-        );
-        let Some(file) = self.streamed_file(name)? else {
+        let count = ranks.carrier.borrow().ranks();
+        let Some(source) = self.part_source(name)? else {
             return Ok(None);
         };
-        let count = ranks.carrier.borrow().ranks();
-        if !FileOnRanks::takes(&file, &unasked, unit_weights, count)? {
+        let Some(unit_weights) = self.takes_parts(&source, count)? else {
             return Ok(None);
-        }
-        let shown = &*name.to_string_lossy();
-        line.say(format!("reading the nodes of {shown}"));
+        };
+        let carrier = &mut **ranks.carrier.borrow_mut();
         let started = Instant::now();
-        let file = FileOnRanks::read(file, unit_weights)?;
+        line.say(format!("reading the nodes of {}", name.to_string_lossy()));
+        ranks.has_answered.set(true);
+        let parts = GraphInParts::on_ranks(source, unit_weights, carrier)?;
+        ranks.has_answered.set(false);
         let load_ns = elapsed_ns(started);
-        let request = self.request_on(file.nodes(), shown, sources)?;
+        let request = self.request_on(parts.nodes(), &name.to_string_lossy(), sources)?;
         let threads = ranks.threads(&request.machine);
         ranks.has_answered.set(true);
-        let mut outcome = {
-            let carrier = &mut **ranks.carrier.borrow_mut();
-            let progress = &mut |phase| line.phase(phase);
-            file.execute(&request, carrier, threads, &Canceller::default(), progress)?
+        let progress = &mut |phase| line.phase(phase);
+        let canceller = Canceller::default();
+        let outcome = parts.execute_on_ranks(&request, carrier, threads, &canceller, progress)?;
+        self.with_nodes(outcome, parts, load_ns, name, line)
+            .map(Some)
+    }
+
+    /// Runs on devices that have parts of a graph of 2^32 edges or more; `None` for others, which are
+    /// loaded as a whole.
+    pub(super) fn run_in_parts(
+        &self,
+        choice: &DeviceChoice,
+        name: &OsStr,
+        sources: &Sources,
+        line: &ProgressLine,
+    ) -> Result<Option<(RunOutcome, Graph)>, CliError> {
+        let is_large = |source: &PartSource| source.edges_max() > u64::from(u32::MAX);
+        let Some(source) = self.part_source(name)?.filter(is_large) else {
+            return Ok(None);
         };
+        let Some(devices) = choice.devices(&self.request(Vec::new()))? else {
+            return Ok(None);
+        };
+        let Some(unit_weights) = self.takes_parts(&source, devices.count())? else {
+            return Ok(None);
+        };
+        let started = Instant::now();
+        line.say(format!("loading the parts of {}", name.to_string_lossy()));
+        let parts = GraphInParts::on_devices(source, unit_weights, devices.count())?;
+        let load_ns = elapsed_ns(started);
+        let request = self.request_on(parts.nodes(), &name.to_string_lossy(), sources)?;
+        let progress = &mut |phase| line.phase(phase);
+        let outcome = parts.execute(&request, &devices, &Canceller::default(), progress)?;
+        self.with_nodes(outcome, parts, load_ns, name, line)
+            .map(Some)
+    }
+
+    /// Whether all edges have the weight 1, which a ranking ignores; `None` if devices take the whole
+    /// graph.
+    fn takes_parts(&self, source: &PartSource, devices: u32) -> Result<Option<bool>, CliError> {
+        let request = self.request(Vec::new());
+        let weights = self.weights.choice_for(&request);
+        let are_unit = matches!(weights, WeightChoice::Unit | WeightChoice::Ignored);
+        let takes = GraphInParts::takes(source, &request, are_unit, devices)?;
+        Ok(takes.then_some(are_unit))
+    }
+
+    /// The outcome, and the nodes, with all edges if they are drawn.
+    fn with_nodes(
+        &self,
+        mut outcome: RunOutcome,
+        parts: GraphInParts,
+        load_ns: u64,
+        name: &OsStr,
+        line: &ProgressLine,
+    ) -> Result<(RunOutcome, Graph), CliError> {
         outcome.times.load = load_ns;
         outcome.taken.undirected_reaches_more = outcome.reached_little();
         let nodes = match self.output.draw {
             Some(_) => self.load(name, line)?.graph,
-            None => file.into_nodes(),
+            None => parts.into_nodes(),
         };
-        Ok(Some((outcome, nodes)))
+        Ok((outcome, nodes))
+    }
+
+    /// The graph, if parts of it can be read or made alone: a plain `.swg` file or a generator whose
+    /// edges are taken as they are.
+    fn part_source(&self, name: &OsStr) -> Result<Option<PartSource>, CliError> {
+        if let Some(file) = self.streamed_file(name)? {
+            return Ok(Some(PartSource::File(file)));
+        }
+        let Some(generated) = name.to_str().and_then(Generated::parse) else {
+            return Ok(None);
+        };
+        let weights = self.weights.choice_for(&self.request(Vec::new()));
+        let (generated, weighted) = (generated?, weights.are_drawn());
+        let is_mirrored = self.undirected && !generated.is_symmetric();
+        let is_other = is_mirrored || matches!(weights, WeightChoice::Scaled(_));
+        Ok((!is_other).then_some(PartSource::Generator {
+            generated,
+            weighted,
+        }))
     }
 
     pub(super) fn check_ranks(&self) -> Result<(), CliError> {

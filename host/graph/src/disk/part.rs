@@ -35,12 +35,7 @@ impl SwgFile {
             }
             Ok(())
         })?;
-        let mut sum = 0_u64;
-        let ends = counts.iter().map(|count| {
-            sum += u64::from(*count);
-            sum
-        });
-        let rows = Rows::collect(nodes, [0].into_iter().chain(ends));
+        let rows = Rows::of_degrees(&counts);
         rows.map(Some).map_err(|error| self.wrong_row(error))
     }
 

@@ -51,6 +51,19 @@ impl Rows {
         Ok(all)
     }
 
+    /// The offsets of rows of as many edges each.
+    ///
+    /// # Errors
+    /// [`RowError::Memory`].
+    pub fn of_degrees(degrees: &[u32]) -> Result<Self, RowError> {
+        let mut sum = 0_u64;
+        let ends = degrees.iter().map(|degree| {
+            sum += u64::from(*degree);
+            sum
+        });
+        Self::collect(degrees.len() as u32, [0].into_iter().chain(ends))
+    }
+
     pub(super) fn with_space(rows: u32) -> Result<Self, RowError> {
         let mut lows = Vec::new();
         memory::reserve_exact(&mut lows, rows as usize + 1).map_err(RowError::Memory)?;

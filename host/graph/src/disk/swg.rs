@@ -135,11 +135,7 @@ impl SwgFile {
             (None, Some(_)) => Ids::Names(self.names()?),
             (None, None) => Ids::Offset(self.header.first_id),
         };
-        let none = Csr {
-            offsets: memory::zeroed(self.header.nodes as usize + 1).map_err(short)?,
-            targets: Vec::new(),
-            weights: None,
-        };
+        let none = Csr::without_edges(self.header.nodes as u32).map_err(short)?;
         // Resident graphs have fewer than 2^32 edges, so counts of a header fit.
         let word = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let counts = Counts {

@@ -1,6 +1,7 @@
 //! Rows that are a function of their node, made on all threads.
 
 use rayon::prelude::*;
+use std::ops::Range;
 
 use crate::csr::Csr;
 use crate::memory::{self, Shortage};
@@ -8,16 +9,16 @@ use crate::memory::{self, Shortage};
 /// Nodes whose rows are made together.
 const BLOCK: usize = 1 << 14;
 
-/// Builds the rows that `near` lists for each node, ascending.
+/// Builds the rows that `near` lists for each of `nodes`, ascending.
 ///
 /// Rows are listed twice: once to count them, so that each block of nodes knows its place, and
 /// once to write them.
 pub(super) fn rows<I: Iterator<Item = u32>>(
-    nodes: u32,
+    nodes: Range<u32>,
     near: impl Fn(u32) -> I + Sync,
 ) -> Result<Csr, Shortage> {
-    let mut offsets = memory::zeroed::<u32>(nodes as usize + 1)?;
-    let first = |block: usize| (block * BLOCK) as u32;
+    let mut offsets = memory::zeroed::<u32>(nodes.len() + 1)?;
+    let first = |block: usize| nodes.start + (block * BLOCK) as u32;
     let blocks = offsets[1..].par_chunks_mut(BLOCK).enumerate();
     let counts: Vec<u32> = blocks
         .map(|(block, ends)| {

@@ -12,9 +12,13 @@ use rayon::prelude::*;
 
 use super::scatter::{Chunks, Part, Plan, Pool, Writer};
 use super::{Direction, Draw, LANES};
+use crate::GraphError;
+use crate::build::MAX_EDGES;
 use crate::csr::Csr;
 use crate::memory::{self, Shortage, cut};
 
+/// Copies of the edges in memory at most: while they are sorted, and as rows.
+pub(super) const COPIES: u64 = 2;
 /// Least and most edges that a thread draws at a time.
 const STRETCH: (u64, u64) = (1 << 12, 1 << 20);
 /// Stretches per thread, as threads differ in speed; a large graph has more.
@@ -30,6 +34,66 @@ pub(super) fn rows(
     direction: Direction,
 ) -> Result<Csr, Shortage> {
     let plan = Plan::of(nodes, drawn);
+    let list = |out: &mut Writer<'_, '_>, stretch| {
+        for_each(draw, stretch, |a, b| match direction {
+            Direction::Directed => out.push(a, b),
+            Direction::Both => out.push(a.min(b), a.max(b)),
+        });
+    };
+    let higher = drawn_half(plan, drawn as usize, drawn, list)?;
+    let lower = match direction {
+        Direction::Directed => None,
+        Direction::Both => Some(mirrored(plan, &higher)?),
+    };
+    joined(plan, lower, higher)
+}
+
+/// Draws the same edges as [`rows`], and builds the rows of incoming edges of `nodes` alone, which are
+/// not none. Every edge is drawn twice: to count those that lead to the nodes, and to keep them.
+///
+/// # Errors
+/// [`GraphError::Memory`]; [`GraphError::TooManyEdges`] if 2^32 edges or more lead there.
+pub(super) fn rows_to(
+    name: &str,
+    nodes: Range<u32>,
+    drawn: u64,
+    draw: &impl Draw,
+    direction: Direction,
+) -> Result<Csr, GraphError> {
+    let short = |short| GraphError::memory(name, short);
+    let stretch = stretch(drawn);
+    let count = |at: u64| {
+        let mut count = 0_u64;
+        let own = at * stretch..drawn.min((at + 1) * stretch);
+        for_each_to(draw, direction, &nodes, own, |_, _| count += 1);
+        count
+    };
+    let counts = (0..drawn.div_ceil(stretch)).into_par_iter().map(count);
+    let edges: u64 = counts.sum();
+    memory::check(COPIES * 4 * (nodes.len() as u64 + edges)).map_err(short)?;
+    let list = |out: &mut Writer<'_, '_>, own| {
+        for_each_to(draw, direction, &nodes, own, |row, end| out.push(row, end));
+    };
+    let plan = Plan::of(nodes.len() as u32, edges);
+    let half = drawn_half(plan, edges as usize, drawn, list).map_err(short)?;
+    let kept = half.targets.len() as u64;
+    if kept > MAX_EDGES {
+        return Err(GraphError::TooManyEdges {
+            file: name.to_owned(),
+            edges: kept,
+            limit: MAX_EDGES,
+        });
+    }
+    joined(plan, None, half).map_err(short)
+}
+
+/// Makes rows of the edges that `list` lists for each stretch of the drawn ones.
+fn drawn_half(
+    plan: Plan,
+    edges: usize,
+    drawn: u64,
+    list: impl Fn(&mut Writer<'_, '_>, Range<u64>) + Sync,
+) -> Result<Half, Shortage> {
     let stretch = stretch(drawn);
     let next = AtomicU64::new(0);
     let list = |_, out: &mut Writer<'_, '_>| {
@@ -38,30 +102,39 @@ pub(super) fn rows(
             if first >= drawn {
                 break;
             }
-            draw_into(out, draw, direction, first..drawn.min(first + stretch));
+            list(out, first..drawn.min(first + stretch));
         }
     };
-    let lanes = rayon::current_num_threads();
-    let higher = Half::of(plan, drawn as usize, lanes, list)?;
-    let lower = match direction {
-        Direction::Directed => None,
-        Direction::Both => Some(mirrored(plan, &higher)?),
-    };
-    joined(plan, lower, higher)
+    Half::of(plan, edges, rayon::current_num_threads(), list)
 }
 
-fn draw_into(
-    out: &mut Writer<'_, '_>,
+/// Calls `keep` with the row and the other end of each edge of a stretch that leads to `nodes`; rows
+/// count from the first of these.
+#[inline]
+fn for_each_to(
     draw: &impl Draw,
     direction: Direction,
+    nodes: &Range<u32>,
     stretch: Range<u64>,
+    mut keep: impl FnMut(u32, u32),
 ) {
+    for_each(draw, stretch, |from, to| {
+        if nodes.contains(&to) {
+            keep(to - nodes.start, from);
+        }
+        if direction == Direction::Both && nodes.contains(&from) {
+            keep(from - nodes.start, to);
+        }
+    });
+}
+
+/// Calls `each` with the ends of a stretch of edges, without loops.
+#[inline]
+fn for_each(draw: &impl Draw, stretch: Range<u64>, mut each: impl FnMut(u32, u32)) {
     for at in stretch.clone().step_by(LANES) {
         for [a, b] in draw.edges(at).into_iter().take((stretch.end - at) as usize) {
-            match direction {
-                _ if a == b => {}
-                Direction::Directed => out.push(a, b),
-                Direction::Both => out.push(a.min(b), a.max(b)),
+            if a != b {
+                each(a, b);
             }
         }
     }
