@@ -11,7 +11,7 @@ use mpi::point_to_point::{Destination, Source};
 use mpi::request::{CancelGuard, Request, StaticScope, scope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
-use seawall::multi::{Carrier, CarrierError};
+use seawall::multi::{Carrier, CarrierError, counts_of_all};
 use std::mem::take;
 use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -85,6 +85,9 @@ pub struct Link {
 #[derive(Debug)]
 struct Call {
     own: Vec<u32>,
+    /// Words of `own` for each rank, one's after another's; all are for all ranks without.
+    parts: Option<Vec<usize>>,
+    /// Words that each rank sends to this one.
     counts: Vec<usize>,
     all: Vec<u32>,
 }
@@ -107,15 +110,39 @@ impl Carrier for Link {
         counts: &[usize],
         all: &mut Vec<u32>,
     ) -> Result<(), CarrierError> {
+        self.call(&[own], None, counts.to_vec(), all)
+    }
+
+    fn all_to_all(&mut self, parts: &[Vec<u32>], all: &mut Vec<u32>) -> Result<(), CarrierError> {
+        let counts = counts_of_all(self, parts)?;
+        let own = self.rank as usize;
+        let to_own = counts.chunks(parts.len()).map(|row| row[own]).collect();
+        let lengths = parts.iter().map(Vec::len).collect();
+        let parts: Vec<&[u32]> = parts.iter().map(Vec::as_slice).collect();
+        self.call(&parts, Some(lengths), to_own, all)
+    }
+}
+
+impl Link {
+    /// Has words exchanged, and waits for those of all.
+    fn call(
+        &mut self,
+        own: &[&[u32]],
+        parts: Option<Vec<usize>>,
+        counts: Vec<usize>,
+        all: &mut Vec<u32>,
+    ) -> Result<(), CarrierError> {
         let rank = self.rank;
         let gone = || CarrierError::new(rank, "its thread for messages has ended".to_owned());
         let mut call = Call {
             own: take(&mut self.spare),
-            counts: counts.to_vec(),
+            parts,
+            counts,
             all: take(all),
         };
         call.own.clear();
-        call.own.extend_from_slice(own);
+        own.iter()
+            .for_each(|words| call.own.extend_from_slice(words));
         self.calls.send(call).map_err(|_| gone())?;
         let answer = self.answers.recv().map_err(|_| gone())??;
         (self.spare, *all) = (answer.own, answer.all);
@@ -277,18 +304,24 @@ impl Fabric {
         scope(|scope| {
             let (mut sends, mut receives) = (Vec::new(), Vec::new());
             let mut rest = all;
+            let mut parts = call.parts.as_deref().unwrap_or_default().iter();
+            let mut words = &call.own[..];
             for (rank, count) in (0..).zip(&call.counts) {
                 let (place, after) = rest.split_at_mut(*count);
                 rest = after;
+                let sent = match parts.next() {
+                    Some(part) => words.split_off(..*part).unwrap_or_default(),
+                    None => &call.own,
+                };
                 if rank == own {
-                    place.copy_from_slice(&call.own);
+                    place.copy_from_slice(sent);
                     continue;
                 }
                 let other = self.world.process_at_rank(rank);
                 for part in place.chunks_mut(MESSAGE) {
                     receives.push(other.immediate_receive_into_with_tag(scope, part, WORDS));
                 }
-                for part in call.own.chunks(MESSAGE) {
+                for part in sent.chunks(MESSAGE) {
                     sends.push(other.immediate_send_with_tag(scope, part, WORDS));
                 }
             }

@@ -17,6 +17,7 @@ mod mirrored;
 mod parts;
 
 use rayon::prelude::*;
+use std::ops::Range;
 
 use super::csr::Csr;
 use super::memory::{self, Shortage};
@@ -114,6 +115,55 @@ where
     }
     let counts = merge::settle(&mut edges, order);
     Ok((directed_rows(edges, nodes)?, counts))
+}
+
+/// Builds the rows of incoming edges of the nodes `own`, out of `nodes`, from all edges that touch them.
+/// Also returns how many undirected edges have their smaller end there, of listed ones those that are
+/// no reverse of another.
+pub(super) fn rows_to<const N: usize>(
+    mut edges: Edges<N>,
+    own: Range<u32>,
+    nodes: u32,
+    direction: Direction,
+) -> Result<(Csr, Counts, u64), Shortage>
+where
+    [u32; N]: bytemuck::Pod,
+{
+    let mut kept = 0;
+    let mut into: Edges<N> = Vec::new();
+    match direction {
+        Direction::Directed => {
+            edges.par_iter_mut().for_each(|edge| edge.swap(0, 1));
+            into = edges;
+        }
+        Direction::Both => {
+            join(&mut edges, nodes, Order::Weight);
+            let of = |edge: &[u32; N]| [edge[0], edge[1]].map(|end| own.contains(&end));
+            let ends = |edge: &[u32; N]| {
+                let [low, high] = of(edge);
+                usize::from(low) + usize::from(high && edge[0] != edge[1])
+            };
+            memory::reserve_exact(&mut into, edges.par_iter().map(ends).sum())?;
+            for mut edge in edges {
+                let [low, high] = of(&edge);
+                if low {
+                    kept += 1;
+                    into.push(edge);
+                }
+                if high && edge[0] != edge[1] {
+                    edge.swap(0, 1);
+                    into.push(edge);
+                }
+            }
+        }
+    }
+    radix::sort(&mut into, nodes);
+    let counts = merge::settle(&mut into, Order::Weight);
+    let mut rows = directed_rows(into, nodes)?;
+    rows.offsets.truncate(own.end as usize + 1);
+    rows.offsets.drain(..own.start as usize);
+    rows.offsets.shrink_to_fit();
+    Ok((rows, counts, kept))
 }
 
 /// Sorts undirected edges, with the smaller end first, and joins their directions.

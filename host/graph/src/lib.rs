@@ -59,7 +59,7 @@ pub use load::{
 };
 pub use model::{Graph, KeptRows};
 pub use nearest::{did_you_mean, nearest};
-pub use read::is_graph_name;
+pub use read::{TextFacts, TextFile, TextPart, TextShare, is_graph_name};
 pub use scale::{Scale, ScaleError};
 pub use shortcuts::EdgeLengths;
 pub use weights::WeightKind;

@@ -24,7 +24,7 @@ const IDS_A_LINE: usize = 16;
 const EXPECTED: &str = "\"ids FIRST to LAST\", \"nodes ID ...\", \"name TEXT\", \"names\" or \
                         \"no weights\", as seawall writes them";
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Notes {
     pub(super) range: Option<RangeInclusive<u64>>,
     pub(super) nodes: Vec<u64>,

@@ -27,6 +27,48 @@ pub trait Carrier: Send {
         counts: &[usize],
         all: &mut Vec<u32>,
     ) -> Result<(), CarrierError>;
+
+    /// Sends to each rank `r` the words of element `r` of `parts`, and puts what all ranks sent to this
+    /// one into `all`, one rank's after another's. All ranks call this equally often. Without a way of
+    /// its own a carrier sends all words to all.
+    ///
+    /// # Errors
+    /// As [`all_gather`](Self::all_gather).
+    fn all_to_all(&mut self, parts: &[Vec<u32>], all: &mut Vec<u32>) -> Result<(), CarrierError> {
+        let counts = counts_of_all(self, parts)?;
+        let (own, ranks) = (self.rank() as usize, parts.len());
+        let sent: Vec<usize> = counts.chunks(ranks).map(|row| row.iter().sum()).collect();
+        let mut words = Vec::new();
+        self.all_gather(&parts.concat(), &sent, &mut words)?;
+        all.clear();
+        let mut rest = &words[..];
+        for row in counts.chunks(ranks) {
+            let mut row_words = rest.split_off(..row.iter().sum()).unwrap_or_default();
+            for (to, count) in row.iter().enumerate() {
+                let part = row_words.split_off(..*count).unwrap_or_default();
+                if to == own {
+                    all.extend_from_slice(part);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Words that each rank sends to each, a row for each sender.
+///
+/// # Errors
+/// As [`Carrier::all_gather`].
+pub fn counts_of_all<C: Carrier + ?Sized>(
+    carrier: &mut C,
+    parts: &[Vec<u32>],
+) -> Result<Vec<usize>, CarrierError> {
+    let own: Vec<u64> = parts.iter().map(|part| part.len() as u64).collect();
+    let mut all = Vec::new();
+    let counts = vec![2 * own.len(); carrier.ranks() as usize];
+    carrier.all_gather(cast_slice(&own), &counts, &mut all)?;
+    let counts: Vec<u64> = pod_collect_to_vec(&all);
+    Ok(counts.into_iter().map(|count| count as usize).collect())
 }
 
 /// A rank is gone, or does not answer.

@@ -10,8 +10,8 @@ use crate::analysis::End;
 use crate::backend::cpu::multi::Blocks;
 use crate::backend::multi::{DeviceEdges, Meeting};
 use crate::backend::{Canceller, cpu, cuda};
-use crate::graph::Graph;
-use crate::job::{self, Job, drive, load_whole};
+use crate::graph::{Graph, LoadOptions, load};
+use crate::job::{self, Job, drive};
 use crate::outcome::RunOutcome;
 use crate::run::{Phase, RunError, RunRequest};
 use crate::spans;
@@ -122,9 +122,8 @@ pub fn execute_by(
 pub(super) struct Split<'a> {
     /// The graph as it was read, or its nodes alone.
     pub(super) graph: &'a Graph,
-    /// The file or generator from which a check loads the graph instead, and whether each edge has the
-    /// weight 1.
-    pub(super) whole: Option<(&'a OsStr, bool)>,
+    /// The file or generator from which a check loads the graph instead, and how.
+    pub(super) whole: Option<(&'a OsStr, LoadOptions)>,
     pub(super) run: Box<SplitRun<'a>>,
 }
 
@@ -158,10 +157,9 @@ impl job::Work for Split<'_> {
         let (mut outcome, end) = answer;
         match self.whole {
             None => job.check(&mut outcome, end, || Ok::<_, RunError>(self.graph))?,
-            Some((name, is_unit)) => {
-                let is_weighted = job.request.reads_weights();
-                job.check(&mut outcome, end, || load_whole(name, is_weighted, is_unit))?;
-            }
+            Some((name, options)) => job.check(&mut outcome, end, || {
+                Ok::<_, RunError>(load(name, &options, None)?.graph)
+            })?,
         }
         Ok(outcome)
     }

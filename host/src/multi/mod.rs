@@ -26,10 +26,11 @@ mod ranges;
 mod ranks;
 mod shared;
 mod sliced;
+mod text;
 mod way;
 
 pub use crate::backend::share::{Refusal, refusal};
-pub use carrier::{Carrier, CarrierError};
+pub use carrier::{Carrier, CarrierError, counts_of_all};
 pub(crate) use carrier::{gather, gather_alike, lost, name_of_ranks, split};
 pub use choice::{DeviceChoice, NoDevice};
 pub use devices::Devices;

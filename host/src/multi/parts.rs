@@ -1,7 +1,8 @@
 //! Graphs of which each device or rank has a part alone: the sizes of all rows, and the edges that lead
 //! to its own nodes.
 //!
-//! Parts are read from a `.swg` file or made by a generator. A rank has about `m / d` edges of a
+//! Parts are read from a `.swg` file, made by a generator, or put together by ranks that each read a
+//! share of a text file (`text`). A rank has about `m / d` edges of a
 //! symmetric file in memory, and reads no others. The edges of any other file pass through a buffer,
 //! twice, and those to its own nodes are kept; so are those that a random generator draws. The whole
 //! graph is in no memory, so that it may have more than 2^32 edges, each part fewer.
@@ -12,13 +13,17 @@ use super::cut::{Sizes, Walks, cuts, edges_of_part, even_cuts};
 use super::execute::{Split, check_budgets, check_numbers, run_cut as run_on_devices};
 use super::ranges::{Cut, check_budget, short, slices, sum_of_weights, walks};
 use super::ranks::{GREETING, drive_on_ranks, greet_with, greeting, hash_request, meet, run_cut};
-use super::way::{Way, Work, way_of};
-use crate::analysis::End;
+use super::text::{self, TextOnRanks};
+use super::way::{Way, Work, check_weights, way_of};
+use crate::analysis::{End, LoopRule, ParallelRule};
 use crate::backend::Canceller;
 use crate::backend::multi::DeviceEdges;
 use crate::graph::disk::{DiskNodes, MirrorSum, Rows, SwgFile};
 use crate::graph::memory::zeroed;
-use crate::graph::{BinaryProblem, Csr, Generated, Graph, GraphError, WeightKind, WeightOrigin};
+use crate::graph::{
+    BinaryProblem, Csr, Generated, Graph, GraphError, LoadOptions, Loops, Parallel, TextFile,
+    WeightChoice, WeightKind, WeightOrigin,
+};
 use crate::job::{Job, drive};
 use crate::outcome::{RunOutcome, Weights};
 use crate::run::{Phase, RunError, RunRequest};
@@ -42,6 +47,8 @@ pub enum PartSource {
         /// Whether it draws weights.
         weighted: bool,
     },
+    /// A text file, for ranks.
+    Text(TextFile),
 }
 
 impl PartSource {
@@ -51,21 +58,39 @@ impl PartSource {
         match self {
             Self::File(file) => file.edges(),
             Self::Generator { generated, .. } => generated.edges_max(),
+            Self::Text(text) => text.edges_max(),
         }
     }
 
-    /// Whether there are neither loops nor parallel edges.
+    /// Whether there are neither loops nor parallel edges; text is taken to have none.
     fn is_simple(&self) -> bool {
         match self {
             Self::File(file) => file.is_simple(),
-            Self::Generator { .. } => true,
+            Self::Generator { .. } | Self::Text(_) => true,
         }
     }
 
+    fn is_symmetric(&self) -> bool {
+        match self {
+            Self::File(file) => file.is_symmetric(),
+            Self::Generator { generated, .. } => generated.is_symmetric(),
+            Self::Text(text) => text.is_symmetric(),
+        }
+    }
+
+    /// Kind of the weights, if there are any; of text that was not read yet any kind.
     fn weight_kind(&self) -> Option<WeightKind> {
         match self {
             Self::File(file) => file.weight_kind(),
             Self::Generator { weighted, .. } => weighted.then_some(WeightKind::Integer),
+            Self::Text(text) => text.has_weights().then_some(WeightKind::Integer),
+        }
+    }
+
+    fn weight_origin(&self) -> WeightOrigin {
+        match self {
+            Self::File(_) | Self::Text(_) => WeightOrigin::File,
+            Self::Generator { .. } => WeightOrigin::Generator,
         }
     }
 }
@@ -112,8 +137,8 @@ impl PartSource {
 /// let request = RunRequest::new(AnalysisKind::Bfs, vec![0]);
 /// let file = SwgFile::open(&path)?.expect("a .swg file");
 /// let source = PartSource::File(file);
-/// assert!(GraphInParts::takes(&source, &request, false, 1)?);
-/// let parts = GraphInParts::on_ranks(source, false, &mut Alone)?;
+/// let parts = GraphInParts::on_ranks(source, &request, false, &mut Alone)?;
+/// let parts = parts.expect("a search takes parts");
 /// let canceller = Canceller::default();
 /// let outcome = parts.execute_on_ranks(&request, &mut Alone, 1, &canceller, &mut |_| ())?;
 /// assert!(matches!(outcome.values, Column::U32(levels) if levels[2_499] == 98));
@@ -128,10 +153,14 @@ pub struct GraphInParts {
     /// Those of incoming edges, if they are others.
     incoming: Option<Rows>,
     nodes: Graph,
+    kind: Option<WeightKind>,
     unit_weights: bool,
+    /// Of text: weights that were rounded, and listed edges that are the reverse of another.
+    rounded: u64,
+    mirrored: u64,
 }
 
-/// Parts of a generated graph.
+/// Parts that were made.
 #[derive(Debug)]
 struct Made {
     /// First nodes of all parts, and the number of nodes.
@@ -169,8 +198,8 @@ impl GraphInParts {
         let is_large = edges > u64::from(u32::MAX);
         let reason = match way {
             Way::Whole(_) => "this analysis takes the whole graph",
-            Way::Cut(_) if !source.is_simple() => {
-                "a file with loops or parallel edges is taken as a whole graph"
+            Way::Cut(_) if !source.is_simple() && !keeps_all(request)? => {
+                "to drop loops or parallel edges, it takes the whole graph"
             }
             Way::Cut(Work::Ranks) if follows => {
                 "to see if weights differ, a ranking takes the whole graph"
@@ -183,7 +212,7 @@ impl GraphInParts {
         }
         let most = match source {
             PartSource::File(_) => "has",
-            PartSource::Generator { .. } => "has up to",
+            PartSource::Generator { .. } | PartSource::Text(_) => "has up to",
         };
         Err(RunError::CannotSplit {
             analysis: request.analysis,
@@ -209,47 +238,58 @@ impl GraphInParts {
                 generated,
                 weighted,
             } => (generated, weighted),
+            PartSource::Text(text) => return Err(no_shares(&text)),
         };
         let cuts = even_cuts(generated.nodes(), devices);
         let mut parts = Vec::new();
-        let mut out = Vec::new();
         for range in cuts.windows(2) {
-            let part = generated.edges_to(range[0]..range[1], weighted)?;
-            if !generated.is_symmetric() {
-                if out.is_empty() {
-                    out = zeroed(generated.nodes() as usize).map_err(short)?;
-                }
-                part.count_targets(&mut out);
-            }
-            parts.push(part);
+            parts.push(generated.edges_to(range[0]..range[1], weighted)?);
         }
-        let mut into = Vec::new();
-        for part in &parts {
-            into.extend(degrees(part));
+        let mut out = None;
+        if !generated.is_symmetric() {
+            let mut counts: Vec<u32> = zeroed(generated.nodes() as usize).map_err(short)?;
+            parts
+                .iter()
+                .for_each(|part| part.count_targets(&mut counts));
+            out = Some(counts);
         }
+        let degrees = Degrees {
+            into: parts.iter().flat_map(degrees).collect(),
+            out,
+        };
         let made = Made {
             cuts,
             first: 0,
             parts,
         };
-        Self::of_made(generated, weighted, unit_weights, made, &into, &out)
+        Self::of_generated(generated, weighted, unit_weights, made, degrees)
     }
 
     /// As [`Self::on_devices`], of the ranks that `carrier` joins; a generator makes the part of this
-    /// one. Every rank calls this with the same source, or
-    /// [`refuse_on_ranks`](super::refuse_on_ranks).
+    /// one, and of text each rank reads a share. Every rank calls this with the same source, or
+    /// [`refuse_on_ranks`](super::refuse_on_ranks). `None` if ranks take the whole graph: by
+    /// [`Self::takes`], or as text has ids of 2^31 and more, ids with large gaps, or loops and parallel
+    /// edges that the analysis drops.
     ///
     /// # Errors
     /// As there; [`RunError::RankDiffers`] if a rank has another source or version, and
     /// [`BackendError::RankEnded`](crate::backend::BackendError::RankEnded) if one could not go on.
     pub fn on_ranks(
         source: PartSource,
+        request: &RunRequest,
         unit_weights: bool,
         carrier: &mut dyn Carrier,
-    ) -> Result<Self, RunError> {
-        let (own, count) = (carrier.rank(), carrier.ranks());
+    ) -> Result<Option<Self>, RunError> {
+        match Self::takes(&source, request, unit_weights, carrier.ranks()) {
+            Ok(true) => {}
+            Ok(false) => return Ok(None),
+            Err(error) => {
+                greet_with(carrier, [0; GREETING])?;
+                return Err(error);
+            }
+        }
         let asked = |hasher: &mut DefaultHasher| unit_weights.hash(hasher);
-        let (generated, weighted) = match source {
+        match source {
             PartSource::File(file) => {
                 let graph = |hasher: &mut DefaultHasher| {
                     (file.node_count(), file.edges(), file.is_symmetric()).hash(hasher);
@@ -258,76 +298,106 @@ impl GraphInParts {
                 let read = Self::of_file(file, unit_weights);
                 let is_read = read.as_ref().map(|_| words);
                 greet_with(carrier, is_read.unwrap_or([0; GREETING]))?;
-                return read;
+                read.map(Some)
             }
             PartSource::Generator {
                 generated,
                 weighted,
-            } => (generated, weighted),
-        };
-        let cuts = even_cuts(generated.nodes(), count);
-        let range = |rank: u32| cuts[rank as usize]..cuts[rank as usize + 1];
-        let part = generated.edges_to(range(own), weighted);
-        let graph = |hasher: &mut DefaultHasher| (generated.spec(), weighted).hash(hasher);
-        let is_made = part.as_ref().map(|_| greeting(&graph, &asked));
-        greet_with(carrier, is_made.unwrap_or([0; GREETING]))?;
-        let part = part?;
-        let lengths: Vec<usize> = (0..count).map(|rank| range(rank).len()).collect();
-        let own_degrees: Vec<u32> = degrees(&part).collect();
-        let into = gather(carrier, &own_degrees, &lengths)?;
-        let mut out = Vec::new();
-        if !generated.is_symmetric() {
-            let counted = zeroed(generated.nodes() as usize).map_err(short);
-            let mut counted: Vec<u32> = meet(carrier, counted)?;
-            part.count_targets(&mut counted);
-            let own_sums = sums_by_rank(carrier, &counted, &cuts)?;
-            out = gather(carrier, &own_sums, &lengths)?;
+            } => {
+                let cuts = even_cuts(generated.nodes(), carrier.ranks());
+                let own = carrier.rank() as usize;
+                let part = generated.edges_to(cuts[own]..cuts[own + 1], weighted);
+                let graph = |hasher: &mut DefaultHasher| (generated.spec(), weighted).hash(hasher);
+                let is_made = part.as_ref().map(|_| greeting(&graph, &asked));
+                greet_with(carrier, is_made.unwrap_or([0; GREETING]))?;
+                let made = Made {
+                    cuts,
+                    first: own as u32,
+                    parts: vec![part?],
+                };
+                let degrees = degrees_on_ranks(carrier, &made, generated.is_symmetric())?;
+                let all = Self::of_generated(generated, weighted, unit_weights, made, degrees);
+                meet(carrier, all).map(Some)
+            }
+            PartSource::Text(text) => {
+                let graph = |hasher: &mut DefaultHasher| {
+                    (text.place(), text.is_symmetric(), text.has_weights()).hash(hasher);
+                };
+                greet_with(carrier, greeting(&graph, &asked))?;
+                match text::read(&text, carrier)? {
+                    Some(found) if found.is_simple || keeps_all(request)? => {
+                        Self::of_text(text, found, unit_weights, carrier).map(Some)
+                    }
+                    _ => Ok(None),
+                }
+            }
         }
+    }
+
+    fn of_text(
+        text: TextFile,
+        found: TextOnRanks,
+        unit_weights: bool,
+        carrier: &mut dyn Carrier,
+    ) -> Result<Self, RunError> {
         let made = Made {
-            cuts,
-            first: own,
-            parts: vec![part],
+            cuts: found.cuts,
+            first: carrier.rank(),
+            parts: vec![found.rows],
         };
-        let all = Self::of_made(generated, weighted, unit_weights, made, &into, &out);
-        meet(carrier, all)
+        let degrees = degrees_on_ranks(carrier, &made, text.is_symmetric())?;
+        let (outgoing, incoming) = meet(carrier, rows_of(&degrees))?;
+        Ok(Self {
+            source: PartSource::Text(text),
+            made: Some(made),
+            outgoing,
+            incoming,
+            nodes: found.nodes,
+            kind: found.kind,
+            unit_weights,
+            rounded: found.rounded,
+            mirrored: found.mirrored,
+        })
     }
 
     fn of_file(file: SwgFile, unit_weights: bool) -> Result<Self, RunError> {
         let DiskNodes { rows, nodes } = file.nodes()?;
         Ok(Self {
             incoming: file.incoming()?,
+            kind: file.weight_kind(),
             source: PartSource::File(file),
             made: None,
             outgoing: rows,
             nodes,
             unit_weights,
+            rounded: 0,
+            mirrored: 0,
         })
     }
 
-    /// Parts of a generated graph, of whose nodes `into` are the edges that lead there and `out` those
-    /// that leave, if they are others.
-    fn of_made(
+    fn of_generated(
         generated: Generated,
         weighted: bool,
         unit_weights: bool,
         made: Made,
-        into: &[u32],
-        out: &[u32],
+        degrees: Degrees,
     ) -> Result<Self, RunError> {
-        let (incoming, outgoing) = match generated.is_symmetric() {
-            true => (None, generated.rows_of(into)?),
-            false => (Some(generated.rows_of(into)?), generated.rows_of(out)?),
+        let (outgoing, incoming) = rows_of(&degrees)?;
+        let nodes = generated.nodes_alone()?;
+        let source = PartSource::Generator {
+            generated,
+            weighted,
         };
         Ok(Self {
-            nodes: generated.nodes_alone()?,
-            source: PartSource::Generator {
-                generated,
-                weighted,
-            },
+            kind: source.weight_kind(),
+            source,
             made: Some(made),
             outgoing,
             incoming,
+            nodes,
             unit_weights,
+            rounded: 0,
+            mirrored: 0,
         })
     }
 
@@ -351,6 +421,7 @@ impl GraphInParts {
         match &self.source {
             PartSource::File(file) => file.path().as_os_str(),
             PartSource::Generator { generated, .. } => OsStr::new(generated.spec()),
+            PartSource::Text(text) => text.path(),
         }
     }
 
@@ -412,21 +483,18 @@ impl GraphInParts {
     }
 
     fn with_weights(&self, mut outcome: RunOutcome, request: &RunRequest) -> RunOutcome {
-        let origin = match self.source {
-            PartSource::File(_) => WeightOrigin::File,
-            PartSource::Generator { .. } => WeightOrigin::Generator,
+        let origin = self.source.weight_origin();
+        let weights = || Weights {
+            rounded: self.rounded,
+            ..Weights::of_origin(origin, self.kind, self.unit_weights)
         };
-        let kind = self.source.weight_kind();
-        let weights = || Weights::of_origin(origin, kind, self.unit_weights);
         outcome.weights = request.reads_weights().then(weights);
+        outcome.taken.mirrored_edges = self.mirrored;
         outcome
     }
 
     fn is_symmetric(&self) -> bool {
-        match &self.source {
-            PartSource::File(file) => file.is_symmetric(),
-            PartSource::Generator { generated, .. } => generated.is_symmetric(),
-        }
+        self.source.is_symmetric()
     }
 
     /// Refuses what devices do not run on this graph.
@@ -434,10 +502,12 @@ impl GraphInParts {
         let analysis = request.analysis;
         let is_in_parts = Self::takes(&self.source, request, self.unit_weights, devices.count())?;
         request.check_for_nodes(self.outgoing.len())?;
-        let has_weights = self.unit_weights || self.source.weight_kind().is_some();
+        let has_weights = self.unit_weights || self.kind.is_some();
         if request.reads_weights() && !has_weights {
             return Err(RunError::NoWeights { analysis });
         }
+        let kind = self.kind.filter(|_| !self.unit_weights);
+        check_weights(request, kind)?;
         if analysis.is_undirected() && !self.is_symmetric() {
             return Err(RunError::Directed { analysis });
         }
@@ -457,7 +527,7 @@ impl GraphInParts {
             outgoing: &self.outgoing,
             incoming: self.incoming(),
             is_symmetric: self.is_symmetric(),
-            kind: self.source.weight_kind().filter(|_| is_weighted),
+            kind: self.kind.filter(|_| is_weighted),
         }
     }
 
@@ -490,6 +560,7 @@ impl GraphInParts {
                 generated,
                 weighted,
             } => generated.edges_to(nodes, *weighted).map(Cow::Owned),
+            PartSource::Text(_) => Ok(Cow::Owned(Csr::default())),
         }
     }
 
@@ -554,15 +625,30 @@ impl GraphInParts {
         check_budgets(request, &cut, &parts)?;
         let plan_ns = job.since(start);
         let run = run_on_devices(cut, parts, devices, None, canceller, plan_ns);
-        Ok(self.split(run))
+        Ok(self.split(request, run))
+    }
+
+    /// How a check of `request` loads the whole graph.
+    fn options(&self, request: &RunRequest) -> LoadOptions {
+        let weights = match (request.reads_weights(), self.unit_weights) {
+            (false, _) => WeightChoice::Ignored,
+            (true, false) => WeightChoice::Given,
+            (true, true) => WeightChoice::Unit,
+        };
+        let options = match &self.source {
+            PartSource::Text(text) => text.options().clone(),
+            PartSource::File(_) | PartSource::Generator { .. } => LoadOptions::default(),
+        };
+        LoadOptions { weights, ..options }
     }
 
     fn split<'a>(
         &'a self,
+        request: &RunRequest,
         run: impl FnMut(&mut Job<'_>) -> Result<(RunOutcome, End), RunError> + 'a,
     ) -> Split<'a> {
         Split {
-            whole: Some((self.name(), self.unit_weights)),
+            whole: Some((self.name(), self.options(request))),
             ..Split::of(&self.nodes, run)
         }
     }
@@ -608,7 +694,7 @@ impl GraphInParts {
         let graph_bytes = gather_alike(carrier, &[self.bytes() + bytes_beside(&cut, own, &edges)])?;
         let plan_ns = job.since(start);
         let mut run = run_cut(cut, edges, carrier, devices, canceller, plan_ns);
-        Ok(self.split(move |job: &mut Job<'_>| {
+        Ok(self.split(request, move |job: &mut Job<'_>| {
             let (mut outcome, end) = run(job)?;
             if let Some(report) = &mut outcome.devices {
                 report.graph_bytes.clone_from(&graph_bytes);
@@ -619,7 +705,7 @@ impl GraphInParts {
 
     /// The version, the rows and the request of this rank.
     fn greeting(&self, request: &RunRequest) -> [u32; GREETING] {
-        let kind = self.source.weight_kind().map_or(0, |kind| 1 + kind as u64);
+        let kind = self.kind.map_or(0, |kind| 1 + kind as u64);
         greeting(
             &|hasher: &mut DefaultHasher| {
                 (self.outgoing.halves(), self.incoming().halves()).hash(hasher);
@@ -652,6 +738,69 @@ impl GraphInParts {
         }
         self.mean_weight(&all, sizes)
     }
+}
+
+/// Whether the answer is the same if all loops and parallel edges stay.
+fn keeps_all(request: &RunRequest) -> Result<bool, RunError> {
+    let (form, (loops, parallel)) = (request.form()?, request.rules());
+    let loops_stay = match loops {
+        LoopRule::Count => form.loops == Loops::Keep,
+        LoopRule::NoEffect => true,
+        LoopRule::Ignored => false,
+    };
+    let parallel_stay = match parallel {
+        ParallelRule::Count => form.parallel == Parallel::Keep,
+        ParallelRule::NoEffect => true,
+        ParallelRule::Least => form.parallel == Parallel::Least,
+        ParallelRule::Greatest | ParallelRule::Ignored => false,
+    };
+    Ok(loops_stay && parallel_stay)
+}
+
+/// The error of devices of one process, which read no shares of text.
+fn no_shares(text: &TextFile) -> RunError {
+    let file = text.path().to_string_lossy().into_owned();
+    let (edges, limit) = (text.edges_max(), u32::MAX.into());
+    GraphError::TooManyEdges { file, edges, limit }.into()
+}
+
+/// Edges of each node.
+struct Degrees {
+    /// Those that lead there.
+    into: Vec<u32>,
+    /// Those that leave, if they are others.
+    out: Option<Vec<u32>>,
+}
+
+/// The degrees of all nodes, by the parts of all ranks.
+fn degrees_on_ranks(
+    carrier: &mut dyn Carrier,
+    made: &Made,
+    is_symmetric: bool,
+) -> Result<Degrees, RunError> {
+    let part = &made.parts[0];
+    let ranges = made.cuts.windows(2);
+    let lengths: Vec<usize> = ranges.map(|cut| (cut[1] - cut[0]) as usize).collect();
+    let own: Vec<u32> = degrees(part).collect();
+    let into = gather(carrier, &own, &lengths)?;
+    let mut out = None;
+    if !is_symmetric {
+        let mut counts: Vec<u32> = meet(carrier, zeroed(into.len()).map_err(short))?;
+        part.count_targets(&mut counts);
+        let own = sums_by_rank(carrier, &counts, &made.cuts)?;
+        out = Some(gather(carrier, &own, &lengths)?);
+    }
+    Ok(Degrees { into, out })
+}
+
+/// Offsets of outgoing rows and of incoming ones, if they are others.
+fn rows_of(degrees: &Degrees) -> Result<(Rows, Option<Rows>), RunError> {
+    let rows = |degrees: &[u32]| Rows::of_degrees(degrees).map_err(short);
+    let into = rows(&degrees.into)?;
+    Ok(match &degrees.out {
+        None => (into, None),
+        Some(out) => (rows(out)?, Some(into)),
+    })
 }
 
 /// Edges of each row.

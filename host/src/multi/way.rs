@@ -5,7 +5,7 @@ use super::dealt::{self, Sources};
 use super::{Carrier, Devices, shared};
 use crate::analysis::{AnalysisKind, Detail, End};
 use crate::backend::Canceller;
-use crate::graph::Graph;
+use crate::graph::{Graph, WeightKind};
 use crate::job::Job;
 use crate::outcome::RunOutcome;
 use crate::run::{RunError, RunRequest};
@@ -170,7 +170,15 @@ pub(super) fn way_on(
 /// Refuses what no part of a graph can answer.
 pub(super) fn check(graph: &Graph, request: &RunRequest) -> Result<(), RunError> {
     request.check_for(graph)?;
-    if !request.needs_signed_paths(graph) {
+    check_weights(request, graph.weight_kind())
+}
+
+/// Refuses weights along which devices search no paths.
+pub(super) fn check_weights(
+    request: &RunRequest,
+    kind: Option<WeightKind>,
+) -> Result<(), RunError> {
+    if !request.needs_signed_paths_along(kind) {
         return Ok(());
     }
     Err(RunError::CannotSplit {

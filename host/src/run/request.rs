@@ -153,8 +153,13 @@ impl RunRequest {
 
     /// Returns whether it searches paths along weights of which some are negative.
     pub(crate) fn needs_signed_paths(&self, graph: &Graph) -> bool {
+        self.needs_signed_paths_along(graph.weight_kind())
+    }
+
+    /// As [`needs_signed_paths`](Self::needs_signed_paths), of weights of a kind.
+    pub(crate) fn needs_signed_paths_along(&self, kind: Option<WeightKind>) -> bool {
         let facts = self.analysis.facts();
-        facts.signed && facts.walks && graph.weight_kind().is_some_and(WeightKind::is_signed)
+        facts.signed && facts.walks && kind.is_some_and(WeightKind::is_signed)
     }
 
     /// As [`form`](Self::form), of `graph`: a loop of negative weight is a cycle of one node.

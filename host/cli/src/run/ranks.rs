@@ -10,7 +10,7 @@ use seawall::backend::cpu::available_threads;
 use seawall::backend::{BackendError, Canceller, ProgramSession, cuda};
 use seawall::batch::is_batch;
 use seawall::executor::{Executor, Machine};
-use seawall::graph::{Generated, Graph, WeightChoice};
+use seawall::graph::{Generated, Graph, TextFile, WeightChoice};
 use seawall::multi::{
     Carrier, DeviceChoice, GraphInParts, PartSource, execute_on_ranks, open_on_ranks,
     refuse_on_ranks,
@@ -119,19 +119,27 @@ impl RunArgs {
         sources: &Sources,
         line: &ProgressLine,
     ) -> Result<Option<(RunOutcome, Graph)>, CliError> {
-        let count = ranks.carrier.borrow().ranks();
-        let Some(source) = self.part_source(name)? else {
-            return Ok(None);
+        let found = match self.part_source(name)? {
+            None => self.text_source(name)?,
+            found => found,
         };
-        let Some(unit_weights) = self.takes_parts(&source, count)? else {
+        let Some(source) = found else {
             return Ok(None);
         };
         let carrier = &mut **ranks.carrier.borrow_mut();
         let started = Instant::now();
-        line.say(format!("reading the nodes of {}", name.to_string_lossy()));
+        line.say(format!("reading a part of {}", name.to_string_lossy()));
+        let asked = self.request(Vec::new());
         ranks.has_answered.set(true);
-        let parts = GraphInParts::on_ranks(source, unit_weights, carrier)?;
+        let parts = GraphInParts::on_ranks(source, &asked, self.are_unit_weights(), carrier);
+        let parts = parts.map_err(|error| match error {
+            RunError::Stream(error) => self.named(error),
+            error => error.into(),
+        })?;
         ranks.has_answered.set(false);
+        let Some(parts) = parts else {
+            return Ok(None);
+        };
         let load_ns = elapsed_ns(started);
         let request = self.request_on(parts.nodes(), &name.to_string_lossy(), sources)?;
         let threads = ranks.threads(&request.machine);
@@ -159,9 +167,10 @@ impl RunArgs {
         let Some(devices) = choice.devices(&self.request(Vec::new()))? else {
             return Ok(None);
         };
-        let Some(unit_weights) = self.takes_parts(&source, devices.count())? else {
+        let (asked, unit_weights) = (self.request(Vec::new()), self.are_unit_weights());
+        if !GraphInParts::takes(&source, &asked, unit_weights, devices.count())? {
             return Ok(None);
-        };
+        }
         let started = Instant::now();
         line.say(format!("loading the parts of {}", name.to_string_lossy()));
         let parts = GraphInParts::on_devices(source, unit_weights, devices.count())?;
@@ -173,14 +182,10 @@ impl RunArgs {
             .map(Some)
     }
 
-    /// Whether all edges have the weight 1, which a ranking ignores; `None` if devices take the whole
-    /// graph.
-    fn takes_parts(&self, source: &PartSource, devices: u32) -> Result<Option<bool>, CliError> {
-        let request = self.request(Vec::new());
-        let weights = self.weights.choice_for(&request);
-        let are_unit = matches!(weights, WeightChoice::Unit | WeightChoice::Ignored);
-        let takes = GraphInParts::takes(source, &request, are_unit, devices)?;
-        Ok(takes.then_some(are_unit))
+    /// Whether all edges have the weight 1, which a ranking ignores.
+    fn are_unit_weights(&self) -> bool {
+        let weights = self.weights.choice_for(&self.request(Vec::new()));
+        matches!(weights, WeightChoice::Unit | WeightChoice::Ignored)
     }
 
     /// The outcome, and the nodes, with all edges if they are drawn.
@@ -199,6 +204,13 @@ impl RunArgs {
             None => parts.into_nodes(),
         };
         Ok((outcome, nodes))
+    }
+
+    /// The text file of which ranks read shares.
+    fn text_source(&self, name: &OsStr) -> Result<Option<PartSource>, CliError> {
+        let opened = TextFile::open(name, &self.load_options());
+        let text = opened.map_err(|error| self.named(error))?;
+        Ok(text.map(PartSource::Text))
     }
 
     /// The graph, if parts of it can be read or made alone: a plain `.swg` file or a generator whose

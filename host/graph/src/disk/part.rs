@@ -36,7 +36,7 @@ impl SwgFile {
             Ok(())
         })?;
         let rows = Rows::of_degrees(&counts);
-        rows.map(Some).map_err(|error| self.wrong_row(error))
+        rows.map(Some).map_err(short)
     }
 
     /// The edges that lead to `nodes`, a row for each of these with the nodes from which they lead

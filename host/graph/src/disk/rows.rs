@@ -54,14 +54,22 @@ impl Rows {
     /// The offsets of rows of as many edges each.
     ///
     /// # Errors
-    /// [`RowError::Memory`].
-    pub fn of_degrees(degrees: &[u32]) -> Result<Self, RowError> {
+    /// [`Shortage`].
+    pub fn of_degrees(degrees: &[u32]) -> Result<Self, Shortage> {
         let mut sum = 0_u64;
         let ends = degrees.iter().map(|degree| {
             sum += u64::from(*degree);
             sum
         });
-        Self::collect(degrees.len() as u32, [0].into_iter().chain(ends))
+        let rows = Self::collect(degrees.len() as u32, [0].into_iter().chain(ends));
+        rows.map_err(|error| match error {
+            RowError::Memory(short) => short,
+            // Sums of degrees ascend.
+            RowError::Order { .. } => Shortage {
+                needed: u64::MAX,
+                available: 0,
+            },
+        })
     }
 
     pub(super) fn with_space(rows: u32) -> Result<Self, RowError> {

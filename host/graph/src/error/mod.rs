@@ -346,6 +346,15 @@ pub enum GraphError {
 }
 
 impl GraphError {
+    /// The error of a part of a file before which there are so many lines.
+    #[must_use]
+    pub fn after_lines(mut self, lines: u64) -> Self {
+        if let Self::Line { line, .. } | Self::EdgeCount { line, .. } = &mut self {
+            *line += lines;
+        }
+        self
+    }
+
     /// Builds the error for an allocation that failed.
     pub(crate) fn memory(file: &str, short: Shortage) -> Self {
         Self::Memory {

@@ -4,9 +4,8 @@ use super::near;
 use super::random::rows_to;
 use super::rmat::Rmat;
 use super::{JUMP_MAX, STREAM_JUMPS, Uniform, grid_row, jump};
-use crate::build::{Direction, MAX_EDGES};
+use crate::build::Direction;
 use crate::csr::Csr;
-use crate::disk::{RowError, Rows};
 use crate::drawn::draw_weights;
 use crate::ids::Ids;
 use crate::mix::Stream;
@@ -77,22 +76,6 @@ impl Generated {
         let short = |short| GraphError::memory(&self.spec, short);
         let none = Csr::without_edges(self.nodes()).map_err(short)?;
         Ok(Graph::from_parts(none, self.is_symmetric(), Ids::Offset(0)))
-    }
-
-    /// The offsets of rows of as many edges each.
-    ///
-    /// # Errors
-    /// [`GraphError::Memory`].
-    pub fn rows_of(&self, degrees: &[u32]) -> Result<Rows, GraphError> {
-        Rows::of_degrees(degrees).map_err(|error| match error {
-            RowError::Memory(short) => GraphError::memory(&self.spec, short),
-            // Sums of degrees ascend.
-            RowError::Order { start, .. } => GraphError::TooManyEdges {
-                file: self.spec.clone(),
-                edges: start,
-                limit: MAX_EDGES,
-            },
-        })
     }
 
     /// The edges that lead to `nodes`, a row for each of these with the nodes from which they lead

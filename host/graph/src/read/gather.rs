@@ -42,27 +42,12 @@ pub(super) fn load_text(
 ) -> Result<Loaded, GraphError> {
     let name = source.name.clone();
     let compression = source.compression;
-    let threads = rayon::current_num_threads();
-    let (sender, pieces) = sync_channel(2 * threads);
-    let result = std::thread::scope(|scope| {
-        let reading = std::thread::Builder::new()
-            .name("seawall-reader".to_owned())
-            .spawn_scoped(scope, move || pump(source, &sender, progress))
-            .map_err(|error| GraphError::Threads {
-                reason: error.to_string(),
-            })?;
-        let result = Gather {
-            name: &name,
-            options,
-            threads,
-            pieces,
-        }
-        .run();
-        // The receiver is dropped by now, so the reading thread ends.
-        let passed = reading.join().unwrap_or_else(|_| Passed::default());
-        result.map(|(graph, stats)| (graph, stats, passed))
-    });
-    let (graph, stats, passed) = result?;
+    let gather = Gather {
+        name: &name,
+        options,
+    };
+    let read = with_pieces(source, progress, |pieces| gather.run(pieces));
+    let ((graph, stats), passed) = read?;
     let stats = LoadStats {
         compression,
         bytes: passed.raw,
@@ -72,47 +57,72 @@ pub(super) fn load_text(
     Ok(Loaded { graph, stats })
 }
 
+/// Calls `take` with the pieces of a source, which another thread reads.
+pub(super) fn with_pieces<T>(
+    source: Source,
+    progress: Option<&dyn Progress>,
+    take: impl FnOnce(&Receiver<Piece>) -> Result<T, GraphError>,
+) -> Result<(T, Passed), GraphError> {
+    let (sender, pieces) = sync_channel(2 * rayon::current_num_threads());
+    std::thread::scope(|scope| {
+        let reading = std::thread::Builder::new()
+            .name("seawall-reader".to_owned())
+            .spawn_scoped(scope, move || pump(source, &sender, progress))
+            .map_err(|error| GraphError::Threads {
+                reason: error.to_string(),
+            })?;
+        let taken = take(&pieces);
+        // Without a receiver the reading thread ends.
+        drop(pieces);
+        let passed = reading.join().unwrap_or_else(|_| Passed::default());
+        Ok((taken?, passed))
+    })
+}
+
 /// The parsing side of a load.
-struct Gather<'a> {
-    name: &'a str,
-    options: &'a LoadOptions,
-    threads: usize,
-    pieces: Receiver<Piece>,
+pub(super) struct Gather<'a> {
+    pub(super) name: &'a str,
+    pub(super) options: &'a LoadOptions,
 }
 
 /// Start of the edges.
-struct Opened {
-    layout: Layout,
-    notes: Notes,
+pub(super) struct Opened {
+    pub(super) layout: Layout,
+    pub(super) notes: Notes,
+    /// Bytes before the rest.
+    pub(super) start: u64,
     /// The rest of the piece in which they start.
     rest: Vec<u8>,
-    lines: u64,
+    pub(super) lines: u64,
 }
 
 /// Content of all pieces together.
-struct Gathered<const N: usize> {
-    edges: Edges<N>,
-    far: FarIds,
+pub(super) struct Gathered<const N: usize> {
+    pub(super) edges: Edges<N>,
+    pub(super) far: FarIds,
     names: Names,
     scaled: [u64; 2],
-    listed: u64,
+    pub(super) listed: u64,
     rows: u64,
     cursor: Cursor,
-    kind: WeightKind,
-    rounded: u64,
-    lines: u64,
+    pub(super) kind: WeightKind,
+    pub(super) rounded: u64,
+    pub(super) lines: u64,
 }
 
 impl Gather<'_> {
-    fn run(self) -> Result<(Graph, LoadStats), GraphError> {
-        let mut opened = self.open()?;
-        opened.layout.factor = super::factor(self.options, self.name)?;
-        opened.layout.signed = self.options.signed;
-        if self.options.weights.are_read() && opened.layout.values == Values::Required {
-            self.edges::<3>(opened)
+    fn run(&self, pieces: &Receiver<Piece>) -> Result<(Graph, LoadStats), GraphError> {
+        let opened = self.open(&mut || pieces.recv().ok())?;
+        if self.reads_weights(&opened.layout) {
+            self.edges::<3>(opened, pieces)
         } else {
-            self.edges::<2>(opened)
+            self.edges::<2>(opened, pieces)
         }
+    }
+
+    /// Whether edges have the weights of the file.
+    pub(super) fn reads_weights(&self, layout: &Layout) -> bool {
+        self.options.weights.are_read() && layout.values == Values::Required
     }
 
     fn at(&self, line: u64, problem: LineProblem) -> GraphError {
@@ -131,14 +141,18 @@ impl Gather<'_> {
         }
     }
 
-    fn open(&self) -> Result<Opened, GraphError> {
+    /// Reads the lines before the edges, from the pieces that `next` returns.
+    pub(super) fn open(
+        &self,
+        next: &mut dyn FnMut() -> Option<Piece>,
+    ) -> Result<Opened, GraphError> {
         let mut header_sniffer = HeaderSniffer::new(
             self.options.format,
             super::named(self.options, self.name),
             Wish::of(self.options),
         );
-        let mut lines = 0;
-        while let Ok(piece) = self.pieces.recv() {
+        let (mut lines, mut passed) = (0, 0);
+        while let Some(piece) = next() {
             let bytes = self.lines_of(piece, lines)?;
             let mut fields = Fields::new(&bytes);
             while !fields.is_done() {
@@ -158,16 +172,19 @@ impl Gather<'_> {
                     Step::Unknown => return Err(self.unknown(lines + 1, line)),
                 };
                 return Ok(Opened {
-                    layout,
+                    layout: self.with_options(layout)?,
                     notes: header_sniffer.take_notes(),
+                    start: passed + from as u64,
                     rest: bytes[from..].to_vec(),
                     lines: before,
                 });
             }
+            passed += bytes.len() as u64;
         }
         match header_sniffer.end().map_err(|p| self.at(lines.max(1), p))? {
             Some(layout) => Ok(Opened {
-                layout,
+                layout: self.with_options(layout)?,
+                start: passed,
                 notes: header_sniffer.take_notes(),
                 rest: Vec::new(),
                 lines,
@@ -176,6 +193,14 @@ impl Gather<'_> {
                 file: self.name.to_owned(),
             }),
         }
+    }
+
+    fn with_options(&self, layout: Layout) -> Result<Layout, GraphError> {
+        Ok(Layout {
+            factor: super::factor(self.options, self.name)?,
+            signed: self.options.signed,
+            ..layout
+        })
     }
 
     fn unknown(&self, line: u64, bytes: &[u8]) -> GraphError {
@@ -190,29 +215,35 @@ impl Gather<'_> {
         }
     }
 
-    fn edges<const N: usize>(self, opened: Opened) -> Result<(Graph, LoadStats), GraphError>
+    fn edges<const N: usize>(
+        &self,
+        opened: Opened,
+        pieces: &Receiver<Piece>,
+    ) -> Result<(Graph, LoadStats), GraphError>
     where
         [u32; N]: bytemuck::Pod,
     {
         let layout = opened.layout;
-        let mut all = Gathered::<N> {
-            edges: Vec::new(),
-            far: FarIds::default(),
-            names: Names::default(),
-            scaled: [0; 2],
-            listed: 0,
-            rows: 0,
-            cursor: Cursor::default(),
-            kind: WeightKind::Integer,
-            rounded: 0,
-            lines: opened.lines,
-        };
-        let mut batch = vec![Piece::Lines(opened.rest)];
-        while !batch.is_empty() {
-            self.absorb_batch(&mut all, &layout, batch)?;
-            batch = next_batch(&self.pieces, self.threads);
-        }
+        let mut all = Gathered::<N>::after(opened.lines);
+        self.absorb_batch(&mut all, &layout, vec![Piece::Lines(opened.rest)])?;
+        self.absorb_all(&mut all, &layout, pieces)?;
         self.finish(all, &layout, opened.notes)
+    }
+
+    /// Absorbs all pieces.
+    pub(super) fn absorb_all<const N: usize>(
+        &self,
+        all: &mut Gathered<N>,
+        layout: &Layout,
+        pieces: &Receiver<Piece>,
+    ) -> Result<(), GraphError> {
+        loop {
+            let batch = next_batch(pieces, rayon::current_num_threads());
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.absorb_batch(all, layout, batch)?;
+        }
     }
 
     fn absorb_batch<const N: usize>(
@@ -299,7 +330,7 @@ impl Gather<'_> {
     }
 
     fn finish<const N: usize>(
-        self,
+        &self,
         mut all: Gathered<N>,
         layout: &Layout,
         notes: Notes,
@@ -310,13 +341,7 @@ impl Gather<'_> {
         let (nodes, ids) = match layout.header {
             Some(header) => {
                 self.check_counts(&all, layout, header)?;
-                limits::check_nodes(self.name, header.nodes, all.listed, 0)?;
-                let line = notes.line;
-                let ids = notes.ids(header.nodes).map_err(|found| {
-                    let nodes = header.nodes;
-                    self.at(line, LineProblem::IdCount { found, nodes })
-                })?;
-                (header.nodes, ids)
+                self.numbered(header, notes, all.listed)?
             }
             None => self.number(&mut all, layout, notes)?,
         };
@@ -384,11 +409,24 @@ impl Gather<'_> {
                 promised: header.edges / 2,
                 found: all.listed,
             }),
-            // Files of colours often count an edge in both directions and list it once.
-            _ if layout.letter == Some(b'e') && header.edges == 2 * all.listed => Ok(()),
-            _ if header.edges != all.listed => Err(self.count(all.lines, header.edges, all.listed)),
-            _ => Ok(()),
+            _ => self.check_listed(layout, header, all.listed, all.lines),
         }
+    }
+
+    /// Refuses other numbers of edges than the header promises, at the last of all lines.
+    pub(super) fn check_listed(
+        &self,
+        layout: &Layout,
+        header: Header,
+        listed: u64,
+        lines: u64,
+    ) -> Result<(), GraphError> {
+        // Files of colours often count an edge in both directions and list it once.
+        let is_twice = layout.letter == Some(b'e') && header.edges == 2 * listed;
+        if is_twice || header.edges == listed {
+            return Ok(());
+        }
+        Err(self.count(lines, header.edges, listed))
     }
 
     /// Refuses lines for more nodes than the header promises.
@@ -432,27 +470,67 @@ impl Gather<'_> {
                 return Err(self.too_many_nodes());
             }
         }
-        let hint = match (&notes.range, layout.hinted_nodes) {
-            (Some(range), _) => {
-                let nodes = (range.end() - range.start()).saturating_add(1);
-                limits::check_nodes(self.name, nodes, all.listed, 0)?;
-                Hint::Range(range.clone())
-            }
-            (None, Some(nodes)) if limits::is_believable(nodes, all.listed, 0) => {
-                Hint::Count(nodes)
-            }
-            _ => Hint::None,
-        };
+        let hint = self.hint(layout, &notes, all.listed)?;
         let far = std::mem::take(&mut all.far);
         let numbering = labels::number(&mut all.edges, far, hint);
         all.edges.truncate(listed);
-        let numbering = numbering
-            .map_err(|id| self.at(notes.line, LineProblem::IdOutsideNote { value: id }))?;
+        let numbering = numbering.map_err(|id| self.outside(&notes, id))?;
         Ok((numbering.nodes, numbering.ids))
+    }
+
+    /// The statement of the file on its nodes, if it lists as many edges as that takes.
+    pub(super) fn hint(
+        &self,
+        layout: &Layout,
+        notes: &Notes,
+        listed: u64,
+    ) -> Result<Hint, GraphError> {
+        Ok(match (&notes.range, layout.hinted_nodes) {
+            (Some(range), _) => {
+                let nodes = (range.end() - range.start()).saturating_add(1);
+                limits::check_nodes(self.name, nodes, listed, 0)?;
+                Hint::Range(range.clone())
+            }
+            (None, Some(nodes)) if limits::is_believable(nodes, listed, 0) => Hint::Count(nodes),
+            _ => Hint::None,
+        })
+    }
+
+    pub(super) fn outside(&self, notes: &Notes, id: u64) -> GraphError {
+        self.at(notes.line, LineProblem::IdOutsideNote { value: id })
+    }
+
+    /// The nodes and ids of a format with numbered nodes.
+    pub(super) fn numbered(
+        &self,
+        header: Header,
+        notes: Notes,
+        listed: u64,
+    ) -> Result<(u64, Ids), GraphError> {
+        let (nodes, line) = (header.nodes, notes.line);
+        limits::check_nodes(self.name, nodes, listed, 0)?;
+        let wrong = |found| self.at(line, LineProblem::IdCount { found, nodes });
+        Ok((nodes, notes.ids(nodes).map_err(wrong)?))
     }
 }
 
 impl<const N: usize> Gathered<N> {
+    /// Nothing yet, after as many lines.
+    pub(super) fn after(lines: u64) -> Self {
+        Self {
+            edges: Vec::new(),
+            far: FarIds::default(),
+            names: Names::default(),
+            scaled: [0; 2],
+            listed: 0,
+            rows: 0,
+            cursor: Cursor::default(),
+            kind: WeightKind::Integer,
+            rounded: 0,
+            lines,
+        }
+    }
+
     /// Sets the ends of a piece's edges, where they hold positions within the piece.
     fn place(&mut self, layout: &Layout, parsed: &mut Parsed<N>) {
         match &layout.shape {

@@ -28,6 +28,10 @@ pub(super) struct FarIds {
 }
 
 impl FarIds {
+    pub(super) fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
     /// Writes the labels of far ids into the edges; returns false if labels run out.
     #[must_use]
     pub(super) fn settle<const N: usize>(&mut self, far: &[Far], edges: &mut [[u32; N]]) -> bool {
@@ -115,8 +119,18 @@ pub(super) fn number<const N: usize>(
     hint: Hint,
 ) -> Result<Numbering, u64> {
     let seen = Seen::of(edges);
+    number_seen(edges, &seen, far, hint)
+}
+
+/// As [`number`], with the ids that occur here and elsewhere.
+pub(super) fn number_seen<const N: usize>(
+    edges: &mut [[u32; N]],
+    seen: &Seen,
+    far: FarIds,
+    hint: Hint,
+) -> Result<Numbering, u64> {
     if far.ids.is_empty()
-        && let Some(known) = without_holes(&seen, &hint)?
+        && let Some(known) = without_holes(seen, &hint)?
     {
         if known.start > 0 {
             let first = known.start as u32;
@@ -158,7 +172,7 @@ pub(super) fn number<const N: usize>(
 
 /// Numbers nodes by their place in a range, from their ranks among the ids that occur.
 fn within<const N: usize>(
-    edges: &mut Edges<N>,
+    edges: &mut [[u32; N]],
     table: &[u64],
     range: &RangeInclusive<u64>,
 ) -> Result<Numbering, u64> {

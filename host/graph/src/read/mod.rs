@@ -30,6 +30,7 @@ mod plain;
 mod quote;
 mod rows;
 mod seen;
+mod share;
 mod source;
 mod table;
 mod weight;
@@ -42,9 +43,13 @@ use super::format::suffix_of;
 use super::scale::Factor;
 use super::{BinaryProblem, Format, GraphError, LoadOptions, Loaded, Progress, WeightChoice};
 use plain::Plain;
+pub use share::{TextFacts, TextFile, TextPart, TextShare};
 use source::Source;
 use std::ffi::OsStr;
 pub(super) use table::{names_ends, starts_like_a_name};
+
+/// The byte order mark of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 pub(super) fn load_file(
     path: &OsStr,
@@ -104,11 +109,34 @@ fn load_source(
     options: &LoadOptions,
     progress: Option<&dyn Progress>,
 ) -> Result<Loaded, GraphError> {
+    match kind_of(&mut source, options)? {
+        Kind::Binary => binary::load_binary(source, options, progress),
+        Kind::Npz => npz::load_npz(source, options),
+        Kind::Plain(plain) => plain.load(source, options, progress),
+        Kind::GraphMl => graphml::load_graphml(source, options),
+        Kind::Neighbours(format) => neighbours::load(source, options, format),
+        Kind::Text => gather::load_text(source, options, progress),
+    }
+}
+
+/// The reader of a file.
+enum Kind {
+    Binary,
+    Npz,
+    Plain(Plain),
+    GraphMl,
+    Neighbours(Format),
+    /// Lines that can be read in pieces.
+    Text,
+}
+
+/// Finds the reader by the first bytes, and by what the file is called.
+fn kind_of(source: &mut Source, options: &LoadOptions) -> Result<Kind, GraphError> {
     let mut head = [0; foreign::HEAD_BYTES];
     let filled = source.fill(&mut head)?;
     let head = &head[..filled];
     // A byte order mark of UTF-8, which some editors put before the text.
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
     source.unread(head);
     let is_whole = filled < foreign::HEAD_BYTES;
     let total = source
@@ -116,46 +144,44 @@ fn load_source(
         .or(is_whole.then_some(head.len() as u64));
     let named = named(options, &source.name);
     if head.starts_with(&MAGIC) {
-        return binary::load_binary(source, options, progress);
+        return Ok(Kind::Binary);
     }
     if head.starts_with(&zip::MAGIC) {
-        return npz::load_npz(source, options);
+        return Ok(Kind::Npz);
     }
-    foreign::check(&source, head)?;
+    foreign::check(source, head)?;
     if named == Some(Format::Gbbs) || gbbs::starts(head) {
-        let plain = Plain {
+        return Ok(Kind::Plain(Plain {
             format: Format::Gbbs,
             suffix: ".bin",
             arrays: gbbs::arrays,
-        };
-        return plain.load(source, options, progress);
+        }));
     }
     // The length of a stream is unknown, and without it much looks like this format.
     let may_be_ecl = named != Some(Format::Binary) && ecl::starts(head, total);
     if named == Some(Format::Ecl) || may_be_ecl {
-        let plain = Plain {
+        return Ok(Kind::Plain(Plain {
             format: Format::Ecl,
             suffix: ".egr",
             arrays: ecl::arrays,
-        };
-        return plain.load(source, options, progress);
+        }));
     }
+    let file = || source.name.clone();
     if head.is_empty() {
-        return Err(GraphError::Empty { file: source.name });
+        return Err(GraphError::Empty { file: file() });
     }
     if named == Some(Format::Binary) {
         return Err(GraphError::Binary {
-            file: source.name,
+            file: file(),
             format: ".swg",
             problem: BinaryProblem::Magic,
         });
     }
-    foreign::check_text(&source, head)?;
-    match named {
-        Some(Format::GraphMl) => graphml::load_graphml(source, options),
-        _ if graphml::starts(head) => graphml::load_graphml(source, options),
-        Some(Format::Adjacency) => neighbours::load(source, options, Format::Adjacency),
-        Some(Format::Lgl) => neighbours::load(source, options, Format::Lgl),
-        _ => gather::load_text(source, options, progress),
-    }
+    foreign::check_text(source, head)?;
+    Ok(match named {
+        Some(Format::GraphMl) => Kind::GraphMl,
+        _ if graphml::starts(head) => Kind::GraphMl,
+        Some(format @ (Format::Adjacency | Format::Lgl)) => Kind::Neighbours(format),
+        _ => Kind::Text,
+    })
 }

@@ -36,14 +36,49 @@ impl Seen {
     pub(super) fn of<const N: usize>(edges: &[[u32; N]]) -> Self {
         let range = range_of(edges);
         let span = range.end;
-        // One word of bits and one of ranks for 64 ids, against two ids per edge.
-        let (bits, ids) = (span.div_ceil(64) * 12, edges.len() as u64 * 8);
-        let set = if bits <= ids.max(FREE_BYTES) {
+        let set = if Self::bits_pay(span, edges.len() as u64) {
             Set::bits(edges, span)
         } else {
             Set::sorted(edges)
         };
         Self { set, range }
+    }
+
+    /// Ids by their bits, which are `span` at least: all below the largest plus one.
+    pub(super) fn of_bits(bits: Vec<u64>) -> Self {
+        let least = bits.iter().position(|word| *word != 0);
+        let least = least.map_or(0, |at| {
+            64 * at as u64 + u64::from(bits[at].trailing_zeros())
+        });
+        let last = bits.iter().rposition(|word| *word != 0);
+        let end = last.map_or(0, |at| {
+            64 * (at as u64 + 1) - u64::from(bits[at].leading_zeros())
+        });
+        let words = bits.into_iter().map(AtomicU64::new).collect();
+        Self {
+            set: Set::ranked(words),
+            range: least..end,
+        }
+    }
+
+    /// Sets the bits of the ids that edges name, of which none is beyond them.
+    pub(super) fn mark<const N: usize>(edges: &[[u32; N]], bits: &[AtomicU64]) {
+        edges.par_iter().for_each(|edge| {
+            for end in near(edge) {
+                let (word, bit) = (&bits[end as usize / 64], 1u64 << (end % 64));
+                // Relaxed: bits are only read after the loop, and joining it orders them.
+                if word.load(Ordering::Relaxed) & bit == 0 {
+                    word.fetch_or(bit, Ordering::Relaxed);
+                }
+            }
+        });
+    }
+
+    /// Whether bits for ids below `span` take no more memory than the ends of so many edges.
+    pub(super) fn bits_pay(span: u64, edges: u64) -> bool {
+        // One word of bits and one of ranks for 64 ids, against two ids per edge.
+        let (bits, ids) = (span.div_ceil(64) * 12, edges * 8);
+        bits <= ids.max(FREE_BYTES)
     }
 
     /// Number of ids that occur.
@@ -88,15 +123,11 @@ impl Seen {
 impl Set {
     fn bits<const N: usize>(edges: &[[u32; N]], span: u64) -> Self {
         let words: Vec<AtomicU64> = (0..span.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-        edges.par_iter().for_each(|edge| {
-            for end in near(edge) {
-                let (word, bit) = (&words[end as usize / 64], 1u64 << (end % 64));
-                // Relaxed: bits are only read after the loop, and joining it orders them.
-                if word.load(Ordering::Relaxed) & bit == 0 {
-                    word.fetch_or(bit, Ordering::Relaxed);
-                }
-            }
-        });
+        Seen::mark(edges, &words);
+        Self::ranked(words)
+    }
+
+    fn ranked(words: Vec<AtomicU64>) -> Self {
         let mut count = 0u32;
         let ranks = words.iter().map(|word| {
             let rank = count;
@@ -121,7 +152,8 @@ impl Set {
     }
 }
 
-fn range_of<const N: usize>(edges: &[[u32; N]]) -> Range<u64> {
+/// The least near id, and the largest plus one; both 0 if there are none.
+pub(super) fn range_of<const N: usize>(edges: &[[u32; N]]) -> Range<u64> {
     let none = || (u32::MAX, 0);
     let widen = |(least, end): (u32, u32), id: u32| (id.min(least), end.max(id + 1));
     let (least, end) = edges
