@@ -319,6 +319,34 @@ def test_a_class_with_rows_of_its_own_is_left_to_networkx() -> None:
         assert nx.descendants_at_distance(graph, 0, 1) == set(range(2, 90))
 
 
+@pytest.mark.parametrize("limit", [0, 1, 1.5, -1, -0.5, 10**30, math.inf, math.nan, np.int64(2)])
+@pytest.mark.parametrize("name", ["predecessor", "single_source_shortest_path", "bfs_tree"])
+def test_limits_of_any_size(name: str, limit: Any, graphs: list[nx.Graph]) -> None:
+    key = "depth_limit" if name == "bfs_tree" else "cutoff"
+    for graph in graphs:
+        for node in list(graph)[:2]:
+            there, here = both(name, graph, node, **{key: limit})
+            assert here == there
+
+
+@pytest.mark.parametrize("generator", [np.random.RandomState, np.random.default_rng, random.Random])
+def test_samples_by_any_generator(generator: Any) -> None:
+    graph = nx.gnp_random_graph(12, 0.3, seed=2)
+    for keywords in ({}, {"normalized": False}, {"endpoints": True}):
+        there, here = (
+            nx.betweenness_centrality(graph, k=4, seed=generator(5), backend=name, **keywords)
+            for name in ("networkx", "seawall")
+        )
+        assert plain(here) == plain(there)
+
+
+def test_ranks_along_infinite_weights() -> None:
+    for kind in (nx.Graph, nx.DiGraph):
+        graph = kind([(0, 1, {"weight": math.inf}), (1, 2, {"weight": 2.5}), (2, 0, {"weight": 1})])
+        there, here = both("pagerank", graph)
+        assert here == there
+
+
 def test_distances_that_no_level_has() -> None:
     graph = nx.gnm_random_graph(200, 400, seed=4)
     for distance in (-1, 0, 1.0, 2, 2.5, 99, 10**400, math.inf, None, "far"):

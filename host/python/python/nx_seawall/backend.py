@@ -187,7 +187,8 @@ def predecessor(
     return_seen: bool | None = None,
 ) -> Any:
     number = _number(G, source, f"Source {source} not in G")
-    most = math.ceil(cutoff) if cutoff else None
+    # NetworkX compares after each level: 0 and what is no number are no limit.
+    most = max(math.ceil(cutoff), 1) if cutoff and cutoff < len(G) else None
     lists, seen = G.any.predecessors(number, most, bool(return_seen))
     if target is None:
         return (lists, seen) if return_seen else lists
@@ -917,7 +918,7 @@ def betweenness_centrality(
 ) -> dict[Any, float]:
     nodes = len(G)
     k = None if k == nodes else k
-    sampled = None if k is None else seed.sample(list(G), k)
+    sampled = None if k is None else list(seed.sample(list(G), k))
     starts = None if sampled is None else [G.index[node] for node in sampled]
     rows = G.rows(weight)
     if weight is not None and rows.weight_min() < 0:
