@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import itertools
 import math
@@ -527,6 +528,56 @@ def test_conversions_are_cached_until_the_graph_changes() -> None:
     assert nx.number_connected_components(graph, backend="seawall") == 3
     graph.add_edge(0, 1, weight=7)
     assert nx.dijkstra_path_length(graph, 0, 1, backend="seawall") == 7
+
+
+VIEWS: dict[str, Any] = {
+    "subgraph": lambda graph: graph.subgraph(list(graph)[:40]),
+    "filter": lambda graph: nx.subgraph_view(graph, filter_edge=lambda u, v: (u + v) % 3 > 0),
+    "reverse": lambda graph: nx.reverse_view(graph),
+    "undirected": lambda graph: graph.to_undirected(as_view=True),
+    "directed": lambda graph: graph.to_directed(as_view=True),
+    "copy": lambda graph: graph.copy(as_view=True),
+    "frozen": lambda graph: nx.freeze(graph.copy(as_view=True)),
+    "twice": lambda graph: nx.reverse_view(graph).subgraph(list(graph)[:30]),
+}
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("view", sorted(VIEWS))
+def test_views_see_what_changes_in_their_graph(view: str, kind: type) -> None:
+    rng = random.Random(view)
+    if kind is nx.Graph and view in {"reverse", "twice"}:
+        return
+    graph = kind(nx.gnm_random_graph(60, 70, seed=5, directed=kind is nx.DiGraph))
+    seen = VIEWS[view](graph)
+    for _ in range(12):
+        for name in ("single_source_shortest_path_length", "pagerank", "descendants"):
+            there, here = both(name, seen, *([] if name == "pagerank" else [0]))
+            assert here == there
+        if rng.random() < 0.5 and graph.number_of_edges():
+            graph.remove_edge(*rng.choice(list(graph.edges)))
+        else:
+            graph.add_edge(rng.randrange(60), rng.randrange(60))
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
+def test_graphs_are_copied_with_their_conversions(kind: type) -> None:
+    graph = kind([(0, 1, {"weight": 4}), (1, 2, {"weight": 1}), (2, 3, {"weight": 2})])
+    asked = ("single_source_dijkstra_path_length", "single_source_shortest_path_length")
+    for name in asked:
+        getattr(nx, name)(graph, 0, backend="seawall")
+    copies = [copy.deepcopy(graph), pickle.loads(pickle.dumps(graph)), copy.copy(graph)]
+    for copied in copies:
+        for name in asked:
+            there, here = both(name, copied, 0)
+            assert here == there
+    for copied in copies[:2]:
+        copied.add_edge(0, 3, weight=1)
+        for other, length in ((copied, 1), (graph, 7)):
+            lengths = nx.single_source_dijkstra_path_length(other, 0, backend="seawall")
+            assert lengths[3] == length
+    converted = copy.deepcopy(Backend.convert_from_nx(graph))
+    assert nx.descendants(converted, 0) == {1, 2, 3}
 
 
 def test_weights_that_are_refused_run_in_networkx() -> None:

@@ -48,6 +48,9 @@ class Backend:
         if getattr(kind, "__getitem__", None) is not nx.Graph.__getitem__:
             # Such as NetworkX's own dense graphs, which keep the edges that they do not have.
             raise NotImplementedError(f"seawall: {kind.__name__} has rows of its own")
+        if hasattr(graph, "_graph"):
+            # A view, which nobody tells when its graph changes: it has no cache from here on.
+            graph.__networkx_cache__ = None
         attributes = edge_attrs or {}
         if len(attributes) > 1:
             return Graph(graph)
