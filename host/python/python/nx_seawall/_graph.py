@@ -30,13 +30,14 @@ class Graph:
     __slots__ = ("__weakref__", "_any", "_key", "_others", "source")
 
     def __init__(self, source: Any, attribute: Any = None, default: Any = 1) -> None:
-        self.__setstate__((source, _PLAIN if attribute is None else (attribute, default)))
-        self._any = NxGraph.from_networkx(source, *self._key)
+        self.source = source
+        self._key = _PLAIN if attribute is None else (attribute, default)
+        self._any: NxGraph | None = NxGraph.from_networkx(source, *self._key)
+        self._others: dict[tuple[Any, Any], NxGraph] | None = None
 
     def __setstate__(self, state: tuple[Any, tuple[Any, Any]]) -> None:
         self.source, self._key = state
-        self._any: NxGraph | None = None
-        self._others: dict[tuple[Any, Any], NxGraph] | None = None
+        self._any = self._others = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Who copies or pickles a graph of NetworkX does so with its conversions. The copy of the
