@@ -335,7 +335,11 @@ def test_sources_are_of_any_kind() -> None:
     assert numbers.bfs(np.array(2)).tolist() == [2, 1, 0, 1]
     assert names.bfs(np.array("c")).tolist() == [2, 1, 0, 1]
     tuples = Graph.from_edges([((0, 1), (0, 2))])
-    assert tuples.bfs((0, 2)).tolist() == [1, 0]
+    assert tuples.bfs((0, 2)).tolist() == tuples.bfs({(0, 2)}).tolist() == [1, 0]
+    parts = Graph.from_edges([(frozenset("a"), frozenset("bc")), (frozenset("bc"), "a")])
+    assert parts.bfs(frozenset("bc")).tolist() == [1, 0, 1]
+    assert parts.bfs(frozenset("a")).tolist() == [0, 1, 2]
+    assert parts.bfs(frozenset({"a", frozenset("a")})).tolist() == [0, 1, 0]
 
 
 KINDS = ["int", "uint", "str", "bytes", "float", "object"]

@@ -448,13 +448,17 @@ class Graph:
             except (TypeError, ValueError, OverflowError):
                 pass
             raise refuse(f"no node {node!r}: there are {self.nodes}, from 0", "NoSuchSource")
-        if self._numbers is None:
-            names = self.names.tolist()
-            self._numbers = dict(zip(names, range(len(names))))
         try:
-            return self._numbers[node.item() if isinstance(node, np.generic) else node]
+            return self._known()[node.item() if isinstance(node, np.generic) else node]
         except (KeyError, TypeError):
             raise refuse(f"no node is named {node!r}", "NoSuchSource") from None
+
+    def _known(self) -> dict[Any, int]:
+        """The number of each name."""
+        if self._numbers is None:
+            names = [] if self.names is None else self.names.tolist()
+            self._numbers = dict(zip(names, range(len(names))))
+        return self._numbers
 
     def _sources(self, sources: Any) -> npt.NDArray[np.uint32]:
         if type(sources) is int and self.names is None and 0 <= sources < self._graph.nodes:
@@ -471,18 +475,16 @@ class Graph:
         return np.array([self.number(node) for node in many], np.uint32)
 
     def _are_many(self, sources: Any) -> bool:
-        """Whether these are several sources. A tuple may be a name, as anything that has a hash."""
-        if isinstance(sources, (list, set, frozenset, range, np.ndarray)):
-            return True
+        """Whether these are several sources: tuples and frozen sets may be names, too."""
         if not isinstance(sources, Iterable) or isinstance(sources, (str, bytes)):
             return False
         if self.names is None:
             return True
         try:
-            hash(sources)
+            is_name = sources in self._known()
         except TypeError:
             return True
-        return False
+        return not is_name and isinstance(sources, (frozenset, range))
 
     def run(self, analysis: str, sources: Any = _NO_SOURCES, **options: Any) -> dict[str, Any]:
         """Runs an analysis by its name, and returns all that is known of the run.
