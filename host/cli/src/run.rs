@@ -370,7 +370,7 @@ pub(crate) enum EmitName {
 }
 
 /// Options of analyses, which programs do not have.
-const NOT_OF_PROGRAMS: [&str; 17] = [
+const NOT_OF_PROGRAMS: [&str; 18] = [
     "analysis",
     "sources",
     "sources_file",
@@ -380,6 +380,7 @@ const NOT_OF_PROGRAMS: [&str; 17] = [
     "direction",
     "normalized",
     "target",
+    "rule",
     "maximum",
     "topology",
     "max_iterations",

@@ -6,7 +6,7 @@
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use seawall::backend::BackendError;
-use seawall::graph::{Cause, GraphError};
+use seawall::graph::{Cause, FormError, GraphError};
 use seawall::program::TextError;
 use seawall::run::RunError;
 use std::fmt::Debug;
@@ -154,7 +154,15 @@ pub(crate) fn of_run(py: Python<'_>, error: &RunError) -> PyErr {
         RunError::Stream(inner) => (class_of(error.cause()), kind_of(inner)),
         _ => (class_of(error.cause()), kind_of(error)),
     };
-    raised(py, class, &error.to_string(), &kind, &fields)
+    let text = match error {
+        RunError::Form(FormError::Unlisted) => {
+            "the first of parallel edges is not known, since they were put in the order of their \
+             weights; load the file with listed_order=True, or leave the others out before"
+                .to_owned()
+        }
+        _ => error.to_string(),
+    };
+    raised(py, class, &text, &kind, &fields)
 }
 
 /// The exception of a program's text.

@@ -83,6 +83,22 @@ struct Options {
     names: Option<Vec<String>>,
 }
 
+impl Options {
+    /// Reads the options; an error names the one that has no such value.
+    fn of(given: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let py = given.py();
+        given.extract().map_err(|problem: PyErr| {
+            let place = problem.value(py).to_string();
+            let Some((_, name)) = place.rsplit_once("Options.") else {
+                return problem;
+            };
+            let value = given.get_item(name).map(|value| value.to_string());
+            let text = format!("{name} {}; it cannot be that", value.unwrap_or_default());
+            error::request(py, "WrongOption", &text)
+        })
+    }
+}
+
 /// Devices by number, or by the name of all.
 #[derive(FromPyObject)]
 enum Devices {
@@ -94,6 +110,8 @@ enum Devices {
 enum Weights {
     None,
     Whole(Vec<u32>),
+    /// Whole numbers of which one is negative.
+    Signed(Vec<i32>),
     Real(Vec<f32>, u64),
 }
 
@@ -189,7 +207,44 @@ fn weights(py: Python<'_>, array: Option<&Bound<'_, PyAny>>) -> PyResult<Weights
             .count();
         return Ok(Weights::Real(floats, rounded as u64));
     }
-    Ok(Weights::Whole(words(py, array, "weight")?))
+    match signed(py, array)? {
+        Some(weights) => Ok(weights),
+        None => Ok(Weights::Whole(words(py, array, "weight")?)),
+    }
+}
+
+/// Whole weights of which one is negative; None of others. As soon as one of them has no place in
+/// 32 bits with a sign, all become the nearest floats, as those of a file do.
+fn signed(py: Python<'_>, array: &Bound<'_, PyAny>) -> PyResult<Option<Weights>> {
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    if kind != "i" {
+        return Ok(None);
+    }
+    let options = PyDict::new(py);
+    options.set_item("copy", false)?;
+    let wide = array.call_method("astype", ("int64",), Some(&options))?;
+    let wide = wide.cast::<PyArray1<i64>>()?.try_readonly()?;
+    let wide = wide.as_slice()?;
+    if wide.iter().all(|weight| *weight >= 0) {
+        return Ok(None);
+    }
+    let range = i64::from(i32::MIN)..=i64::from(u32::MAX);
+    if let Some(at) = wide.iter().position(|weight| !range.contains(weight)) {
+        let (first, last) = (range.start(), range.end());
+        let text = format!(
+            "weight {at} is {}; they are from {first} to {last}",
+            wide[at]
+        );
+        return Err(error::request(py, "OutOfRange", &text));
+    }
+    let whole: Result<Vec<i32>, _> = wide.iter().map(|weight| i32::try_from(*weight)).collect();
+    if let Ok(whole) = whole {
+        return Ok(Some(Weights::Signed(whole)));
+    }
+    let floats: Vec<f32> = wide.iter().map(|weight| *weight as f32).collect();
+    let is_rounded = |(float, exact): &(&f32, &i64)| f64::from(**float) != **exact as f64;
+    let rounded = floats.iter().zip(wide).filter(is_rounded).count();
+    Ok(Some(Weights::Real(floats, rounded as u64)))
 }
 
 fn parallel<T: Copy, U: Copy>(py: Python<'_>, left: &[T], right: &[U], what: &str) -> PyResult<()> {
@@ -246,13 +301,21 @@ impl Graph {
                     graph::Graph::from_weighted_edges(nodes, &edges, undirected)
                 })
             }
+            Weights::Signed(weights) => {
+                parallel(py, &from, &weights, "weights")?;
+                py.detach(|| {
+                    let edges = ends().zip(weights).with_min_len(SHARE);
+                    let edges: Vec<_> = edges.map(|((from, to), w)| (from, to, w)).collect();
+                    graph::Graph::from_signed_edges(nodes, &edges, undirected)
+                })
+            }
             Weights::Real(weights, count) => {
                 parallel(py, &from, &weights, "weights")?;
                 rounded = count;
                 py.detach(|| {
                     let edges = ends().zip(weights).with_min_len(SHARE);
                     let edges: Vec<_> = edges.map(|((from, to), w)| (from, to, w)).collect();
-                    graph::Graph::from_float_edges(nodes, &edges, undirected)
+                    graph::Graph::from_signed_float_edges(nodes, &edges, undirected)
                 })
             }
         };
@@ -274,6 +337,10 @@ impl Graph {
         let (weights, kind, rounded) = match weights(py, weight)? {
             Weights::None => (None, WeightKind::Integer, 0),
             Weights::Whole(weights) => (Some(weights), WeightKind::Integer, 0),
+            Weights::Signed(_) => {
+                let text = "rows with negative weights; give edges";
+                return Err(error::request(py, "OutOfRange", text));
+            }
             Weights::Real(weights, rounded) => {
                 // Adding 0.0 turns -0.0 into 0.0; the check of the arrays refuses other floats.
                 let words = weights
@@ -301,6 +368,7 @@ impl Graph {
         undirected: bool,
         weights: &str,
         skip_columns: bool,
+        listed_order: bool,
     ) -> PyResult<(Self, Bound<'py, PyDict>)> {
         error::check_fork()?;
         let weights = match weights {
@@ -316,6 +384,8 @@ impl Graph {
             undirected,
             weights,
             skip_columns,
+            listed_order,
+            signed: true,
             ..LoadOptions::default()
         };
         let loaded = py.detach(|| graph::load(&path, &options, None));
@@ -422,10 +492,11 @@ impl Graph {
         py: Python<'py>,
         analysis: &str,
         sources: PyReadonlyArray1<'py, u32>,
-        options: Options,
+        options: &Bound<'py, PyAny>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         error::check_fork()?;
+        let options = Options::of(options)?;
         let files = [&options.plot, &options.draw, &options.page];
         let names = options.names.as_deref().unwrap_or_default();
         let pictures = Pictures::of(py, &self.graph, files, names)?;
@@ -448,10 +519,11 @@ impl Graph {
         py: Python<'py>,
         text: String,
         inputs: Vec<(String, PyReadonlyArray1<'py, u32>)>,
-        options: Options,
+        options: &Bound<'py, PyAny>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         error::check_fork()?;
+        let options = Options::of(options)?;
         let words = |(name, words): (String, PyReadonlyArray1<'py, u32>)| {
             Ok((name, words.as_slice()?.to_vec()))
         };

@@ -109,6 +109,26 @@ def test_negative_weights() -> None:
         csgraph.bellman_ford(matrix, directed=False)
 
 
+@pytest.mark.parametrize("kind", ["i1", "i4", "i8", "u8", "f4", "f8", "?"])
+def test_rows_in_any_order_are_followed_as_scipy_follows_them(kind: str) -> None:
+    for matrix in matrices():
+        rows = sparse.csr_array(matrix)
+        for node in range(rows.shape[0]):
+            row = slice(rows.indptr[node], rows.indptr[node + 1])
+            rows.indices[row] = rows.indices[row][::-1].copy()
+        data, names = np.ones(rows.nnz, kind), ("breadth_first_order", "depth_first_order")
+        for name, directed in ((name, directed) for name in names for directed in (True, False)):
+            found = [
+                getattr(module, name)(
+                    # Neither is to see what the other does to the rows.
+                    sparse.csr_array((data, rows.indices.copy(), rows.indptr), rows.shape), 0, directed
+                )
+                for module in (scipy_csgraph, csgraph)
+            ]
+            for theirs, mine in zip(*found):
+                np.testing.assert_array_equal(mine, theirs)
+
+
 def test_spanning_trees_are_those_of_scipy() -> None:
     for matrix in matrices():
         there = scipy_csgraph.minimum_spanning_tree(matrix)

@@ -7,6 +7,7 @@ import importlib
 import json
 import multiprocessing
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -268,15 +269,262 @@ def test_errors_have_kind_and_fields() -> None:
     raises("WrongOption", lambda: graph.run("sorting"))
     raises("OverBudget", lambda: graph.bfs(0, machine="cpu", budget_bytes=1), budget_bytes=1)
     raises("EdgeOutOfRange", lambda: Graph.from_edges([(0, 9)], nodes=5), node=9, nodes=5)
-    raises("BadWeight", lambda: Graph.from_edges([(0, 1, -1.5)]), index=0, weight=-1.5)
-    raises("OutOfRange", lambda: Graph.from_edges([(0, 1, -1)]))
+    raises("BadWeight", lambda: Graph.from_edges([(0, 1, np.inf)]), index=0, weight=np.inf)
+    raises("OutOfRange", lambda: Graph.from_edges([(0, 1, -(2**31) - 1)]))
+    raises("OutOfRange", lambda: Graph.from_edges([(0, 1, 10**20)]))
     raises("OutOfRange", lambda: Graph.from_edges([(0, -1)]))
     raises("OutOfRange", lambda: Graph.from_edges([(0, 2**32)]))
     raises("Lengths", lambda: Graph.from_edges([0, 1], [1]))
     raises("Shape", lambda: Graph.from_edges([(0, 1), (1, 2, 3)]))
     raises("Shape", lambda: Graph.from_scipy(sparse.csr_array((2, 3))))
-    with pytest.raises(seawall.Error):
-        Graph.from_edges([(0, 1, "heavy")])
+    for weight in ("heavy", "3", None, 1j, [2]):
+        raises("WrongType", lambda weight=weight: Graph.from_edges([(0, 1, weight), (1, 2, 1)]))
+
+
+WRONG_NODES: list[Any] = [
+    *("a", b"a", np.nan, np.inf, 1.5, (0, 9), {}, object(), -1, 3, 2**70, [[0, 1]], iter([9])),
+    *(np.array([0.5]), np.array([2**40]), np.array([True, False, True]), ["a"]),
+]
+
+
+@pytest.mark.parametrize("node", WRONG_NODES, ids=repr)
+def test_what_is_no_node_is_an_error_of_the_library(node: Any) -> None:
+    for graph in (Graph.from_edges([(0, 1), (1, 2)]), Graph.from_edges([("x", "y"), ("y", 7.25)])):
+        with pytest.raises(seawall.RequestError):
+            graph.bfs(node)
+
+
+@pytest.mark.parametrize(
+    ("option", "values"),
+    [
+        ("threads", [-1, 1.5, "two", 2**70]),
+        ("device", [-1, 2**40]),
+        ("budget_bytes", [-1, 2**64]),
+        ("max_iterations", [-1, 0, 2**32]),
+        ("time_budget", [-1, 0, "long", float("nan")]),
+        ("jit", [3, "sometimes"]),
+        ("loops", ["some", 1]),
+        ("parallel", ["last", 1]),
+    ],
+)
+def test_a_wrong_value_of_an_option_is_named(option: str, values: list[Any]) -> None:
+    graph = Graph.from_edges([(0, 1), (1, 2)])
+    for value in values:
+        with pytest.raises(seawall.RequestError) as caught:
+            graph.pagerank(**{option: value})
+        assert option.split("_")[0] in str(caught.value)
+
+
+@pytest.mark.parametrize("nodes", [-1, 2**32 - 1, 2**70, 2.0, "3"])
+def test_a_number_of_nodes_that_cannot_be_is_refused(nodes: Any) -> None:
+    raises("TooManyNodes", lambda: Graph.from_edges([(0, 1)], nodes=nodes))
+
+
+def test_sources_are_of_any_kind() -> None:
+    pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
+    numbers = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+    names = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
+    for graph, wanted in ((numbers, [0, 2]), (names, ["a", "c"])):
+        expected = graph.bfs(wanted).tolist()
+        series = pandas.Series(wanted, index=[7, 8])
+        unhashed: list[Any] = [set(wanted), dict.fromkeys(wanted).keys(), np.array(wanted), series]
+        for sources in (*unhashed, pandas.Index(wanted), pyarrow.array(wanted)):
+            assert graph.bfs(sources).tolist() == expected, type(sources)
+    assert numbers.bfs((0, 2)).tolist() == numbers.bfs(iter([0, 2])).tolist() == [0, 1, 0, 1]
+    assert numbers.bfs(np.array(2)).tolist() == [2, 1, 0, 1]
+    assert names.bfs(np.array("c")).tolist() == [2, 1, 0, 1]
+    tuples = Graph.from_edges([((0, 1), (0, 2))])
+    assert tuples.bfs((0, 2)).tolist() == tuples.bfs({(0, 2)}).tolist() == [1, 0]
+    parts = Graph.from_edges([(frozenset("a"), frozenset("bc")), (frozenset("bc"), "a")])
+    assert parts.bfs(frozenset("bc")).tolist() == [1, 0, 1]
+    assert parts.bfs(frozenset("a")).tolist() == [0, 1, 2]
+    assert parts.bfs(frozenset({"a", frozenset("a")})).tolist() == [0, 1, 0]
+
+
+KINDS = ["int", "uint", "str", "bytes", "float", "object"]
+
+
+@pytest.mark.parametrize("left", KINDS)
+@pytest.mark.parametrize("right", KINDS)
+def test_names_of_two_kinds_stay_apart(left: str, right: str) -> None:
+    large = 2**53
+    arrays = {
+        "int": np.array([1, large + 1, -3]),
+        "uint": np.array([1, large + 1, large], np.uint64),
+        "str": np.array(["1", str(large), "x"]),
+        "bytes": np.array([b"1", b"a", b"x"]),
+        "float": np.array([1.0, float(large), 0.5]),
+        "object": np.array([1, "1", large + 1], object),
+    }
+    ends = [array.tolist() for array in (arrays[left], arrays[right])]
+    graph = Graph.from_edges(arrays[left], arrays[right], directed=True, named=True)
+    assert graph.names is not None
+    names = {*ends[0], *ends[1]}
+    assert set(graph.names.tolist()) == names
+    assert graph.nodes == len(names)
+    for u, v in zip(*ends):
+        assert graph.bfs(u)[graph.number(v)] == (0 if u == v else 1)
+    listed = Graph.from_edges(list(zip(*ends)), directed=True, named=True)
+    assert listed.names is not None
+    assert set(listed.names.tolist()) == names
+    assert listed.nodes == len(names)
+
+
+def test_an_end_that_is_missing_is_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    pyarrow = pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    for ends in ([0, None, 2], ["a", None, "c"], [0.5, float("nan"), 1.5]):
+        columns = {"source": ends, "target": ends[::-1]}
+        for table in (pandas.DataFrame, pyarrow.table, polars.DataFrame):
+            raises("MissingEnd", lambda table=table: Graph.from_edges(table(columns)))
+        raises("MissingEnd", lambda ends=ends: Graph.from_edges([(0.5, end) for end in ends]))
+    nullable = pandas.DataFrame({"source": pandas.array([0, None], "Int64"), "target": [1, 2]})
+    raises("MissingEnd", lambda: Graph.from_edges(nullable))
+    days = pandas.DataFrame({"source": pandas.to_datetime(["2026-01-01", None])})
+    raises("MissingEnd", lambda: Graph.from_edges(days.assign(target=days.source)))
+
+
+def test_columns_of_the_ends_are_known_named_or_the_first() -> None:
+    pandas = pytest.importorskip("pandas")
+    rows = [[5, 0, 1], [6, 1, 2]]
+
+    def reached(*names: Any, **chosen: Any) -> list[int]:
+        table = pandas.DataFrame(rows, columns=list(names))
+        return Graph.from_edges(table, directed=True, **chosen).bfs(0).tolist()
+
+    for names in (("w", "source", "target"), ("id", "From", "To"), ("target_id", "src", "dst")):
+        assert reached(*names) == [0, 1, 2]
+    assert reached("id", "target", "source") == [0, -1, -1]
+    assert reached("a", "b", "c", source="b", target="c") == [0, 1, 2]
+    assert reached(0, 1, 2, source=1, target=2) == [0, 1, 2]
+    assert reached("a", "target", "source", source="source", target="target") == [0, -1, -1]
+    rows = [[0, 1, 5], [1, 2, 6]]
+    for names in (("a", "b", "c"), (0, 1, 2), ("from", "to", "w")):
+        assert reached(*names) == [0, 1, 2]
+    # Positions would be a guess, or both ends one column.
+    for names, chosen in (
+        (("target", "other", "w"), {}),
+        (("other", "source", "w"), {}),
+        (("a", "b", "c"), {"source": "b"}),
+        (("a", "b", "c"), {"target": "a"}),
+        (("source", "target", "w"), {"source": "target"}),
+        (("a", "b", "c"), {"source": "z"}),
+    ):
+        raises("Columns", lambda names=names, chosen=chosen: reached(*names, **chosen))
+    raises("WrongType", lambda: Graph.from_edges({(0, 1): 5}))
+
+
+@pytest.mark.parametrize("byte_order", ["<", ">"])
+@pytest.mark.parametrize("kind", ["i2", "i4", "i8", "u2", "u4", "u8", "f4", "f8"])
+def test_arrays_of_either_byte_order(byte_order: str, kind: str) -> None:
+    weights = np.array([3, 2]).astype(byte_order + kind)
+    ends = np.array([0, 1]).astype(byte_order + ("i8" if kind[0] == "f" else kind))
+    graph = Graph.from_edges(ends, ends + ends.dtype.type(1), weights=weights)
+    assert graph.names is None
+    assert graph.distances(0).tolist() == [0, 3, 5]
+    assert Graph.from_edges([0], [1], weights=np.array([1.5], np.longdouble)).distances(0)[1] == 1.5
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("weight", [None, int, float, np.int64, np.float32, "some"])
+def test_graphs_of_networkx_keep_all_edges(kind: type, weight: Any) -> None:
+    rng = random.Random(f"{kind.__name__} {weight}")
+    for nodes in (1, 2, 5, 9):
+        graph = kind()
+        graph.add_nodes_from(f"n{node}" for node in range(nodes))
+        for _ in range(4 * nodes):
+            u, v = (f"n{rng.randrange(nodes)}" for _ in range(2))
+            graph.add_edge(u, v)
+            if weight is not None and (weight != "some" or rng.random() < 0.5):
+                made = int if weight == "some" else weight
+                last = graph[u][v] if not graph.is_multigraph() else graph[u][v][max(graph[u][v])]
+                last["weight"] = made(rng.randint(1, 5))
+        mine = of(graph)
+        edges, loops = graph.number_of_edges(), nx.number_of_selfloops(graph)
+        assert mine.loops == loops
+        assert mine.edges == (edges if graph.is_directed() else 2 * edges - loops)
+        ranks = nx.pagerank(graph, tol=1e-12, max_iter=2000, backend="networkx")
+        found = mine.to_dict(mine.pagerank(tolerance=1e-7).ranks)
+        assert found == pytest.approx(ranks, abs=1e-5)
+        # A node on each edge makes paths of parallel ones that NetworkX tells apart.
+        halves = nx.DiGraph() if graph.is_directed() else nx.Graph()
+        halves.add_nodes_from(graph)
+        for at, (u, v) in enumerate(graph.edges()):
+            halves.add_edges_from([(u, at), (at, v)])
+        shares = nx.betweenness_centrality_subset(halves, list(graph), list(graph))
+        shares = {node: shares[node] for node in graph}
+        assert mine.to_dict(mine.betweenness()) == pytest.approx(shares, rel=1e-4, abs=1e-4)
+        if weight is not None and mine.weight_kind:
+            lengths = nx.single_source_dijkstra_path_length(graph, "n0", backend="networkx")
+            mine_too = mine.to_dict(mine.distances("n0"))
+            assert {node: mine_too[node] for node in lengths} == pytest.approx(lengths)
+
+
+def test_weights_of_networkx_that_are_none_are_refused() -> None:
+    for weight in ("heavy", None, 1j):
+        for kind in (nx.Graph, nx.MultiGraph):
+            graph = kind([(0, 1, {"weight": weight})])
+            raises("WrongType", lambda graph=graph: of(graph))
+    raises("WrongType", lambda: Graph.from_networkx(nx.path_graph(2), weight=lambda *_: 1))
+
+
+def test_negative_weights() -> None:
+    rng = random.Random(7)
+    for kind in (int, float):
+        for _ in range(20):
+            nodes = rng.randint(2, 9)
+            drawn = nx.gnp_random_graph(nodes, 0.4, seed=rng.randrange(999), directed=True)
+            # Of potentials, so that no cycle is negative.
+            height = [rng.randint(-9, 9) for _ in range(nodes)]
+            for u, v, data in drawn.edges(data=True):
+                data["weight"] = kind(rng.randint(0, 4) + height[u] - height[v])
+            mine = of(drawn)
+            if mine.weight_kind is None:
+                continue
+            lengths = nx.single_source_bellman_ford_path_length(drawn, 0)
+            none = {int: 2**63 - 1, float: np.inf}[kind]
+            none = none if mine.weight_kind.startswith("signed") or kind is float else -1
+            assert mine.distances(0).tolist() == [lengths.get(node, none) for node in range(nodes)]
+            if mine.weight_kind.startswith("signed"):
+                raises("WeightTooSmall", mine.pagerank)
+            pairs = [(u, v, w) for u, v, w in drawn.edges(data="weight")]
+            both_ways = nx.MultiGraph()
+            both_ways.add_weighted_edges_from(pairs)
+            tree = nx.minimum_spanning_tree(both_ways)
+            forest = Graph.from_edges(pairs, nodes=nodes).spanning_forest()
+            assert forest.weight == pytest.approx(tree.size(weight="weight"))
+            matrix = nx.to_scipy_sparse_array(drawn, nodelist=range(nodes))
+            again = Graph.from_scipy(matrix, weighted=True)
+            assert again.edges == mine.edges
+    raises("NegativeCycle", lambda: Graph.from_edges([(0, 1, -1)]).distances(0))
+    mixed = Graph.from_edges([(0, 1, -1), (1, 2, 2**32 - 1)], directed=True)
+    assert mixed.weight_kind == "signed float"
+    assert mixed.rounded_weights == 1
+
+
+def test_the_first_of_parallel_edges(tmp_path: Path) -> None:
+    file = tmp_path / "some.el"
+    file.write_text("0 1 5\n0 1 3\n1 2 1\n")
+    listed = Graph.load(file, listed_order=True)
+    assert listed.distances(0).tolist() == [0, 3, 4]
+    assert listed.distances(0, parallel="first").tolist() == [0, 5, 6]
+    with pytest.raises(seawall.RequestError, match="listed_order"):
+        Graph.load(file).distances(0, parallel="first")
+    plain = Graph.from_edges([(0, 1), (0, 1), (1, 2)])
+    assert plain.betweenness(parallel="first").tolist() == [0, 1, 0]
+
+
+def test_the_smaller_end_of_an_edge_of_a_forest_is_first(graphs: list[nx.Graph]) -> None:
+    for graph in simple(graphs):
+        rng = random.Random(len(graph))
+        for _, _, data in graph.edges(data=True):
+            data["weight"] = rng.randint(1, 9)
+        if graph.number_of_edges():
+            ends = of(graph).spanning_forest().edges
+            assert (ends[:, 0] < ends[:, 1]).all()
+            assert all(graph.has_edge(*pair) for pair in ends.tolist())
 
 
 def test_a_gpu_that_is_missing_is_an_error_of_the_machine() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import itertools
 import math
@@ -319,6 +320,34 @@ def test_a_class_with_rows_of_its_own_is_left_to_networkx() -> None:
         assert nx.descendants_at_distance(graph, 0, 1) == set(range(2, 90))
 
 
+@pytest.mark.parametrize("limit", [0, 1, 1.5, -1, -0.5, 10**30, math.inf, math.nan, np.int64(2)])
+@pytest.mark.parametrize("name", ["predecessor", "single_source_shortest_path", "bfs_tree"])
+def test_limits_of_any_size(name: str, limit: Any, graphs: list[nx.Graph]) -> None:
+    key = "depth_limit" if name == "bfs_tree" else "cutoff"
+    for graph in graphs:
+        for node in list(graph)[:2]:
+            there, here = both(name, graph, node, **{key: limit})
+            assert here == there
+
+
+@pytest.mark.parametrize("generator", [np.random.RandomState, np.random.default_rng, random.Random])
+def test_samples_by_any_generator(generator: Any) -> None:
+    graph = nx.gnp_random_graph(12, 0.3, seed=2)
+    for keywords in ({}, {"normalized": False}, {"endpoints": True}):
+        there, here = (
+            nx.betweenness_centrality(graph, k=4, seed=generator(5), backend=name, **keywords)
+            for name in ("networkx", "seawall")
+        )
+        assert plain(here) == plain(there)
+
+
+def test_ranks_along_infinite_weights() -> None:
+    for kind in (nx.Graph, nx.DiGraph):
+        graph = kind([(0, 1, {"weight": math.inf}), (1, 2, {"weight": 2.5}), (2, 0, {"weight": 1})])
+        there, here = both("pagerank", graph)
+        assert here == there
+
+
 def test_distances_that_no_level_has() -> None:
     graph = nx.gnm_random_graph(200, 400, seed=4)
     for distance in (-1, 0, 1.0, 2, 2.5, 99, 10**400, math.inf, None, "far"):
@@ -499,6 +528,56 @@ def test_conversions_are_cached_until_the_graph_changes() -> None:
     assert nx.number_connected_components(graph, backend="seawall") == 3
     graph.add_edge(0, 1, weight=7)
     assert nx.dijkstra_path_length(graph, 0, 1, backend="seawall") == 7
+
+
+VIEWS: dict[str, Any] = {
+    "subgraph": lambda graph: graph.subgraph(list(graph)[:40]),
+    "filter": lambda graph: nx.subgraph_view(graph, filter_edge=lambda u, v: (u + v) % 3 > 0),
+    "reverse": lambda graph: nx.reverse_view(graph),
+    "undirected": lambda graph: graph.to_undirected(as_view=True),
+    "directed": lambda graph: graph.to_directed(as_view=True),
+    "copy": lambda graph: graph.copy(as_view=True),
+    "frozen": lambda graph: nx.freeze(graph.copy(as_view=True)),
+    "twice": lambda graph: nx.reverse_view(graph).subgraph(list(graph)[:30]),
+}
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+@pytest.mark.parametrize("view", sorted(VIEWS))
+def test_views_see_what_changes_in_their_graph(view: str, kind: type) -> None:
+    rng = random.Random(view)
+    if kind is nx.Graph and view in {"reverse", "twice"}:
+        return
+    graph = kind(nx.gnm_random_graph(60, 70, seed=5, directed=kind is nx.DiGraph))
+    seen = VIEWS[view](graph)
+    for _ in range(12):
+        for name in ("single_source_shortest_path_length", "pagerank", "descendants"):
+            there, here = both(name, seen, *([] if name == "pagerank" else [0]))
+            assert here == there
+        if rng.random() < 0.5 and graph.number_of_edges():
+            graph.remove_edge(*rng.choice(list(graph.edges)))
+        else:
+            graph.add_edge(rng.randrange(60), rng.randrange(60))
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph])
+def test_graphs_are_copied_with_their_conversions(kind: type) -> None:
+    graph = kind([(0, 1, {"weight": 4}), (1, 2, {"weight": 1}), (2, 3, {"weight": 2})])
+    asked = ("single_source_dijkstra_path_length", "single_source_shortest_path_length")
+    for name in asked:
+        getattr(nx, name)(graph, 0, backend="seawall")
+    copies = [copy.deepcopy(graph), pickle.loads(pickle.dumps(graph)), copy.copy(graph)]
+    for copied in copies:
+        for name in asked:
+            there, here = both(name, copied, 0)
+            assert here == there
+    for copied in copies[:2]:
+        copied.add_edge(0, 3, weight=1)
+        for other, length in ((copied, 1), (graph, 7)):
+            lengths = nx.single_source_dijkstra_path_length(other, 0, backend="seawall")
+            assert lengths[3] == length
+    converted = copy.deepcopy(Backend.convert_from_nx(graph))
+    assert nx.descendants(converted, 0) == {1, 2, 3}
 
 
 def test_weights_that_are_refused_run_in_networkx() -> None:

@@ -306,6 +306,11 @@ def test_plans() -> None:
     assert plan(*chain, budget_bytes=error.required_bytes).required_bytes == error.required_bytes
     assert refused("invalid_wave", lambda: plan([wave], [(0, 3)])).after == 3
     refused("WrongType", lambda: plan([{"bytes": 3}]))
+    for pairs in ([(0, -1)], [(0, 0.5)], [(0, 1, 2)], [0], [("0", 1)]):
+        refused("WrongNumber", lambda pairs=pairs: plan([wave] * 2, pairs))
+    for size in (-1, 0.5, 2**64, "1"):
+        refused("WrongNumber", lambda size=size: plan([{"output_bytes": size}]))
+        refused("WrongNumber", lambda size=size: plan([wave], budget_bytes=size))
     assert plan([]).groups == []
 
 

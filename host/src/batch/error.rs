@@ -17,7 +17,7 @@ pub enum BatchError {
     Empty,
     /// A folder without a graph file.
     #[error(
-        "{folder}: no graph files in this folder; they end in .mtx, .txt, .el, .gr or .swg, with .gz or .xz after it if wanted"
+        "{folder}: no graph files in this folder; they end in .mtx, .el, .txt, .gr, .graph, .graphml, .swg and the like, compressed or not; name files in .csv, .npz or .bin, which are often no graphs, one by one"
     )]
     EmptyFolder {
         /// The folder as the caller named it.

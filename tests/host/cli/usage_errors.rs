@@ -158,3 +158,39 @@ fn programs_and_batches_never_stream() {
         assert_eq!(ran.code, 0, "{}", ran.stderr);
     }
 }
+
+#[test]
+fn options_of_another_question_are_refused() {
+    let plan = Fixture::new("waves.json", br#"{"waves": [], "dependencies": []}"#);
+    for (option, value) in [("--budget", "1"), ("--nodes", "5"), ("--edges", "5")] {
+        finish(&mut seawall(&["plan", plan.path(), option, value])).refused(&[option]);
+    }
+    let load = [
+        ["--clients", "2"],
+        ["--op", "nop"],
+        ["--seed", "5"],
+        ["--plot", "p.svg"],
+    ];
+    let load = load
+        .iter()
+        .map(|option| &option[..])
+        .chain([&["--json"][..]]);
+    for option in load {
+        for asked in [&["{}"][..], &["--metrics"]] {
+            let arguments = [&["query", "--socket", "none.sock"], asked, option].concat();
+            finish(&mut seawall(&arguments)).refused(&[option[0]]);
+        }
+    }
+    run(&["--program", "p.json", "--rule", "ldbc"]).refused(&["--rule"]);
+}
+
+#[test]
+fn a_remedy_is_another_format() {
+    let file = Fixture::new("a.csv", b"source,target\n\" a\",b\n");
+    for format in ["el", "csv"] {
+        let arguments = ["convert", file.path(), "-", "--to", format];
+        let refused = finish(&mut seawall(&arguments));
+        refused.refused(&["start or end with a blank", ".swg"]);
+        assert!(!refused.stderr.contains(&format!(".{format}")));
+    }
+}

@@ -89,15 +89,16 @@ pub(super) struct PlanArgs {
     /// Plan the program of a JSON file instead.
     #[arg(long, value_name = "FILE", conflicts_with = "file")]
     program: Option<PathBuf>,
+    // Clap drops a requirement that conflicts with what is given, so the conflict is named, too.
     /// With --program: nodes of the graph.
-    #[arg(long, value_name = "N", default_value_t = 1 << 20, requires = "program")]
+    #[arg(long, value_name = "N", default_value_t = 1 << 20, requires = "program", conflicts_with = "file")]
     nodes: u32,
     /// With --program: directed edges of the graph.
-    #[arg(long, value_name = "N", default_value_t = 1 << 24, requires = "program")]
+    #[arg(long, value_name = "N", default_value_t = 1 << 24, requires = "program", conflicts_with = "file")]
     edges: u32,
     /// With --program: bytes that its registers and inputs may take, such as 64MiB [default: no
     /// limit]; the graph does not count.
-    #[arg(long, value_name = "SIZE", value_parser = size, requires = "program")]
+    #[arg(long, value_name = "SIZE", value_parser = size, requires = "program", conflicts_with = "file")]
     budget: Option<u64>,
     /// Form of the output.
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]

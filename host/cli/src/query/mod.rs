@@ -40,6 +40,10 @@ const CONNECTS_WITHIN: Duration = Duration::from_secs(5);
 /// Most bytes of an answer: a result of 4096 words takes 110 000, and an id 65 536.
 const ANSWER_MAX: usize = 1 << 20;
 
+/// What excludes a load, and so its options: clap drops a requirement that conflicts with what is
+/// given.
+const NOT_OF_LOAD: [&str; 2] = ["queries", "metrics"];
+
 /// Ask a running service, or measure how fast it answers.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -57,19 +61,19 @@ pub(super) struct QueryArgs {
     #[arg(long, value_name = "N")]
     load: Option<NonZeroU32>,
     /// Connections that send at the same time, each the next query when it has its answer.
-    #[arg(long, value_name = "N", default_value = "1", requires = "load")]
+    #[arg(long, value_name = "N", default_value = "1", requires = "load", conflicts_with_all = NOT_OF_LOAD)]
     clients: NonZeroU32,
     /// Queries to send.
-    #[arg(long, value_enum, default_value_t = LoadOp::Reach, requires = "load")]
+    #[arg(long, value_enum, default_value_t = LoadOp::Reach, requires = "load", conflicts_with_all = NOT_OF_LOAD)]
     op: LoadOp,
     /// Seed of random nodes.
-    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "load")]
+    #[arg(long, value_name = "SEED", default_value_t = 0, requires = "load", conflicts_with_all = NOT_OF_LOAD)]
     seed: u64,
     /// Draw how many queries took how long, as SVG.
-    #[arg(long, value_name = "FILE", requires = "load")]
+    #[arg(long, value_name = "FILE", requires = "load", conflicts_with_all = NOT_OF_LOAD)]
     plot: Option<PathBuf>,
     /// Print the report as one JSON object.
-    #[arg(long, requires = "load")]
+    #[arg(long, requires = "load", conflicts_with_all = NOT_OF_LOAD)]
     pub(super) json: bool,
 }
 

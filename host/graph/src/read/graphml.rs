@@ -40,7 +40,7 @@ pub(super) fn load_graphml(
         let mut document = Document {
             listed: &mut listed,
             weight_name: weight_name(options),
-            weight_key: None,
+            weight_keys: Vec::new(),
             weight_default: None,
             undirected: None,
             graphs: 0,
@@ -177,6 +177,8 @@ enum Text {
     Ignored,
     /// The weight of the open edge.
     Weight(String),
+    /// None yet: the open key may have a default.
+    Key,
     /// The weight of edges without one.
     Default(String),
 }
@@ -185,7 +187,8 @@ enum Text {
 struct Document<'d, 'o> {
     listed: &'d mut Listed<'o>,
     weight_name: &'d str,
-    weight_key: Option<String>,
+    /// Keys of the weight's attribute: writers have one for each type of its values.
+    weight_keys: Vec<String>,
     weight_default: Option<String>,
     /// Whether edges are undirected unless they say otherwise, from the start of the graph on.
     undirected: Option<bool>,
@@ -249,7 +252,10 @@ impl Document<'_, '_> {
         match element.local_name().as_ref() {
             "graph" => self.graph(element),
             "key" => self.key(element),
-            "default" if matches!(&self.text, Text::Default(_)) => Ok(()),
+            "default" if matches!(self.text, Text::Key) => {
+                self.text = Text::Default(String::new());
+                Ok(())
+            }
             "node" => self.node(element),
             "edge" => self.open_edge(element, line),
             "data" => self.data(element),
@@ -292,8 +298,8 @@ impl Document<'_, '_> {
         };
         let name = attribute(element, "attr.name")?;
         if is_of_edges && name.as_deref() == Some(self.weight_name) {
-            self.weight_key = Some(required(element, "id")?);
-            self.text = Text::Default(String::new());
+            self.weight_keys.push(required(element, "id")?);
+            self.text = Text::Key;
         }
         Ok(())
     }
@@ -349,9 +355,9 @@ impl Document<'_, '_> {
     }
 
     fn data(&mut self, element: &BytesStart<'_>) -> Result<(), Problem> {
-        if self.edge.is_some() && self.weight_key.is_some() {
+        if self.edge.is_some() && !self.weight_keys.is_empty() {
             let key = required(element, "key")?;
-            if Some(&key) == self.weight_key.as_ref() {
+            if self.weight_keys.contains(&key) {
                 self.text = Text::Weight(String::new());
             }
         }
@@ -361,7 +367,7 @@ impl Document<'_, '_> {
     fn take_text(&mut self, text: &str) {
         match &mut self.text {
             Text::Weight(all) | Text::Default(all) => all.push_str(text),
-            Text::Ignored => {}
+            Text::Ignored | Text::Key => {}
         }
     }
 
@@ -371,7 +377,7 @@ impl Document<'_, '_> {
                 Some(edge) => self.close_edge(edge),
                 None => Ok(()),
             },
-            "data" | "key" => {
+            "data" | "default" | "key" => {
                 match std::mem::replace(&mut self.text, Text::Ignored) {
                     Text::Weight(text) => {
                         if let Some(edge) = &mut self.edge {

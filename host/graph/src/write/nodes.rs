@@ -39,7 +39,10 @@ pub(super) fn obstacle(graph: &Graph, format: Format) -> Option<Obstacle> {
 fn obstacle_of(name: &str, format: Format) -> Option<Obstacle> {
     let is_list = format == Format::EdgeList;
     if name.trim_ascii() != name {
-        return Some(("names that start or end with a blank", RENUMBER));
+        return Some((
+            "names that start or end with a blank",
+            "number nodes from 0 (--renumber), or write .swg",
+        ));
     }
     let is_special = |byte: u8| byte.is_ascii_whitespace() || b",;\"{".contains(&byte);
     let is_broken = name.starts_with(['#', '%']) || name.bytes().any(is_special);

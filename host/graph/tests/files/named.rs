@@ -273,6 +273,31 @@ fn graphml_has_nodes_weights_and_directions() {
 }
 
 #[test]
+fn graphml_has_a_key_for_each_type_of_a_weight() {
+    let key = r#"<key id="d1" for="edge" attr.name="weight" attr.type="double">"#;
+    let others = [
+        r#"<key id="d0" for="edge" attr.name="weight" attr.type="long"/>"#,
+        r#"<key id="d0" for="all" attr.name="weight" attr.type="long"><desc>8</desc></key>"#,
+    ];
+    // NetworkX writes such keys where whole weights are beside floats, in any order.
+    for other in others {
+        let before = GRAPHML.replace(key, &format!("{other}{key}"));
+        let after = GRAPHML.replace("</default></key>", &format!("</default></key>{other}"));
+        for text in [before, after] {
+            let whole = r#"target="n2"><data key="d0">4</data></edge>"#;
+            let graph = graph_of("a.graphml", &text.replace(r#"target="n2"/>"#, whole));
+            let of_n1 = edges_of(&graph).into_iter().filter(|edge| edge.0 == "n1");
+            assert_eq!(of_n1.map(|edge| edge.2).collect::<Vec<_>>(), [2.5, 4.0]);
+        }
+    }
+    let described = GRAPHML.replace("<default>", "<desc>5</desc>\n<default>");
+    assert_eq!(
+        edges_of(&graph_of("a.graphml", &described)),
+        edges_of(&graph_of("a.graphml", GRAPHML))
+    );
+}
+
+#[test]
 fn broken_graphml_names_line_and_reason() {
     for (from, to, expected) in [
         (

@@ -11,6 +11,10 @@ from seawall._seawall import NxGraph
 _PLAIN = (None, 1)
 
 
+def _unmade() -> Graph:
+    return Graph.__new__(Graph)
+
+
 class Graph:
     """A converted graph.
 
@@ -23,20 +27,28 @@ class Graph:
 
     # NetworkX keeps a conversion with each graph. The fewer objects the collector has to walk over,
     # the later it walks over all: a dictionary of conversions is made for the second one.
-    __slots__ = ("__weakref__", "_any", "_key", "_others", "graph", "source")
+    __slots__ = ("__weakref__", "_any", "_key", "_others", "source")
 
     def __init__(self, source: Any, attribute: Any = None, default: Any = 1) -> None:
         self.source = source
-        self.graph = source.graph
         self._key = _PLAIN if attribute is None else (attribute, default)
-        self._any: NxGraph = NxGraph.from_networkx(source, *self._key)
+        self._any: NxGraph | None = NxGraph.from_networkx(source, *self._key)
         self._others: dict[tuple[Any, Any], NxGraph] | None = None
+
+    def __setstate__(self, state: tuple[Any, tuple[Any, Any]]) -> None:
+        self.source, self._key = state
+        self._any = self._others = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Who copies or pickles a graph of NetworkX does so with its conversions. The copy of the
+        # graph is not whole yet then, so that theirs is converted when it is asked for.
+        return _unmade, (), (self.source, self._key)
 
     def rows(self, attribute: Any = None, default: Any = 1) -> NxGraph:
         """Returns the rows, with the weights of an attribute."""
         key = _PLAIN if attribute is None else (attribute, default)
         if key == self._key:
-            return self._any
+            return self.any
         if self._others is None:
             self._others = {}
         others = self._others
@@ -47,12 +59,20 @@ class Graph:
     @property
     def any(self) -> NxGraph:
         """The rows, with whatever weights."""
+        if self._any is None:
+            self._any = NxGraph.from_networkx(self.source, *self._key)
         return self._any
+
+    @property
+    def graph(self) -> dict[Any, Any]:
+        """The attributes of the graph."""
+        attributes: dict[Any, Any] = self.source.graph
+        return attributes
 
     @property
     def index(self) -> dict[Any, int]:
         """Number of each node."""
-        return self._any.index
+        return self.any.index
 
     def number(self, node: Any) -> int | None:
         """Returns the number of a node, None for what is no node."""
@@ -62,22 +82,22 @@ class Graph:
             return None
 
     def is_directed(self) -> bool:
-        return self._any.is_directed
+        return self.any.is_directed
 
     def is_multigraph(self) -> bool:
         return bool(self.source.is_multigraph())
 
     def number_of_nodes(self) -> int:
-        return len(self._any)
+        return len(self.any)
 
     def number_of_edges(self) -> int:
         return int(self.source.number_of_edges())
 
     def __len__(self) -> int:
-        return len(self._any)
+        return len(self.any)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._any.nodes)
+        return iter(self.any.nodes)
 
     def __contains__(self, node: Any) -> bool:
         return self.number(node) is not None

@@ -48,6 +48,9 @@ class Backend:
         if getattr(kind, "__getitem__", None) is not nx.Graph.__getitem__:
             # Such as NetworkX's own dense graphs, which keep the edges that they do not have.
             raise NotImplementedError(f"seawall: {kind.__name__} has rows of its own")
+        if hasattr(graph, "_graph"):
+            # A view, which nobody tells when its graph changes: it has no cache from here on.
+            graph.__networkx_cache__ = None
         attributes = edge_attrs or {}
         if len(attributes) > 1:
             return Graph(graph)
@@ -187,7 +190,8 @@ def predecessor(
     return_seen: bool | None = None,
 ) -> Any:
     number = _number(G, source, f"Source {source} not in G")
-    most = math.ceil(cutoff) if cutoff else None
+    # NetworkX compares after each level: 0 and what is no number are no limit.
+    most = max(math.ceil(cutoff), 1) if cutoff and cutoff < len(G) else None
     lists, seen = G.any.predecessors(number, most, bool(return_seen))
     if target is None:
         return (lists, seen) if return_seen else lists
@@ -917,7 +921,7 @@ def betweenness_centrality(
 ) -> dict[Any, float]:
     nodes = len(G)
     k = None if k == nodes else k
-    sampled = None if k is None else seed.sample(list(G), k)
+    sampled = None if k is None else list(seed.sample(list(G), k))
     starts = None if sampled is None else [G.index[node] for node in sampled]
     rows = G.rows(weight)
     if weight is not None and rows.weight_min() < 0:

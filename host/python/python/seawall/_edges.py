@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,22 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[Any]
+
+
+#: Names of the columns where edges start and end, as of tables in files.
+_PAIRS = (
+    ("source", "target"),
+    ("from", "to"),
+    ("src", "dst"),
+    ("u", "v"),
+    ("i", "j"),
+    ("row", "col"),
+    ("tail", "head"),
+    ("fromnodeid", "tonodeid"),
+)
+
+#: Names that say in the place of the other end that the first two columns are not in order.
+_STARTS, _ENDS = (tuple(pair[at] for pair in _PAIRS[:3]) for at in (0, 1))
 
 
 class Edges(NamedTuple):
@@ -47,16 +63,7 @@ def collect(
     else:
         sources, targets, found = _of_pairs(edges)
         weights = found if weights is None else weights
-    if weights is not None:
-        weights = np.ascontiguousarray(weights)
-        if weights.dtype == object:
-            weights = _numeric(weights)
-        elif weights.dtype == bool:
-            weights = weights.astype(np.uint8)
-        elif weights.dtype.kind not in "iuf":
-            raise refuse(f"weights of type {weights.dtype}; give integers or floats")
-        elif weights.dtype == np.float16:
-            weights = weights.astype(np.float32)
+    weights = None if weights is None else weights_of(weights)
     for ends in (sources, targets):
         if ends.ndim != 1:
             raise refuse(f"ends of edges in {ends.ndim} dimensions; give one", "Shape")
@@ -71,17 +78,43 @@ def collect(
     return Edges(sources, targets, weights, names)
 
 
+def weights_of(weights: Any) -> Array:
+    """Weights as an array of a type that the library reads."""
+    weights = np.ascontiguousarray(weights)
+    if weights.ndim != 1:
+        raise refuse(f"weights in {weights.ndim} dimensions; give one", "Shape")
+    kind = weights.dtype
+    if kind == object:
+        return _numeric(weights)
+    if kind == bool:
+        return weights.astype(np.uint8)
+    if kind.kind not in "iuf":
+        raise refuse(f"weights of type {kind}; give integers or floats")
+    if kind.kind == "f":
+        return weights.astype(np.float32 if kind.itemsize <= 4 else np.float64, copy=False)
+    return _native(weights)
+
+
+def _native(array: Array) -> Array:
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
 def _plain(ends: Array) -> Array:
-    ends = ends if ends.dtype.kind in "iu" else ends.astype(np.uint32)
+    ends = _native(ends) if ends.dtype.kind in "iu" else ends.astype(np.uint32)
     return np.ascontiguousarray(ends)
 
 
 def _numeric(values: Array) -> Array:
     """Weights in Python objects: whole numbers if all are, floats otherwise."""
-    if all(isinstance(value, (int, np.integer)) for value in values):
-        return values.astype(np.int64)
+    for value in values:
+        if not hasattr(value, "__float__"):
+            raise refuse(f"a weight is no number: {value!r}")
     try:
+        if all(isinstance(value, (int, np.integer)) for value in values):
+            return values.astype(np.int64)
         return values.astype(np.float64)
+    except OverflowError:
+        raise refuse("a weight exceeds 64 bits", "OutOfRange") from None
     except (TypeError, ValueError) as problem:
         raise refuse(f"a weight is no number: {problem}") from None
 
@@ -100,6 +133,8 @@ def _of_pairs(edges: Any) -> tuple[Array, Array, Array | None]:
             ends = whole
         weights = edges[:, 2] if edges.shape[1] == 3 else None
         return ends[:, 0], ends[:, 1], weights
+    if isinstance(edges, Mapping):
+        raise refuse("edges in a mapping; give its items as triples, or a table")
     if not isinstance(edges, Iterable):
         raise refuse(f"edges of type {type(edges).__name__}; give pairs, arrays or a table")
     rows = list(edges)
@@ -115,31 +150,30 @@ def _of_pairs(edges: Any) -> tuple[Array, Array, Array | None]:
 
 def _column(values: list[Any]) -> Array:
     """An array of one type, of objects where they are mixed: 1 and "1" are two names."""
-    if all(type(value) is int for value in values):
+    is_whole = all(isinstance(value, (int, np.integer)) for value in values)
+    if is_whole or all(isinstance(value, (float, np.floating)) for value in values):
         try:
-            return np.array(values, np.int64)
+            column = np.array(values)
         except OverflowError:
-            pass
-    elif all(isinstance(value, (float, int, np.number)) for value in values):
-        return np.array(values)
+            column = np.array(values, object)
+        # NumPy makes floats of whole numbers that no type of its own holds together.
+        if not is_whole or column.dtype.kind in "iub":
+            return column
     column = np.empty(len(values), object)
     column[:] = values
     return column
 
 
 def _of_table(
-    table: Any, columns: tuple[str | None, str | None, str | None]
+    table: Any, columns: tuple[Any, Any, Any]
 ) -> tuple[Array, Array, Array | None]:
+    if not hasattr(table, "__arrow_c_stream__") and hasattr(table, "collect"):
+        table = table.collect()
     if not hasattr(table, "columns") or not hasattr(table, "__getitem__"):
         table = _arrow(table)
-    names = [str(name) for name in getattr(table, "column_names", None) or table.columns]
-    source, target, weight = columns
-    if source is None or target is None:
-        if len(names) < 2:
-            raise refuse(f"a table of the columns {names}; it needs two for the ends", "Columns")
-        known = "source" in names and "target" in names
-        source = source or ("source" if known else names[0])
-        target = target or ("target" if known else names[1])
+    names = list(getattr(table, "column_names", None) or table.columns)
+    weight = columns[2]
+    source, target = _ends_of(names, *columns[:2])
     for name in (source, target, weight):
         if name is not None and name not in names:
             raise refuse(f"no column {name!r}; the table has {names}", "Columns")
@@ -147,6 +181,25 @@ def _of_table(
         weight = "weight"
     found = [np.asarray(table[name]) for name in (source, target)]
     return found[0], found[1], None if weight is None else np.asarray(table[weight])
+
+
+def _ends_of(names: list[Any], source: Any, target: Any) -> tuple[Any, Any]:
+    """The columns of both ends: those that are named, known names, or the first two."""
+    if source is not None and target is not None:
+        return source, target
+    if len(names) < 2:
+        raise refuse(f"a table of the columns {names}; it needs two for the ends", "Columns")
+    plain: dict[str, Any] = {}
+    for name in names:
+        plain.setdefault(str(name).strip().lower(), name)
+    known = [pair for pair in _PAIRS if plain.keys() >= set(pair)]
+    pair = [plain[name] for name in known[0]] if known else names[:2]
+    first, second = (str(name).strip().lower() for name in pair)
+    found = pair[0] if source is None else source, pair[1] if target is None else target
+    if found[0] == found[1] or not known and (first in _ENDS or second in _STARTS):
+        text = f"the columns {names} do not say where edges start and end; name source and target"
+        raise refuse(text, "Columns")
+    return found
 
 
 def _arrow(stream: Any) -> Any:
@@ -163,7 +216,9 @@ def _arrow(stream: Any) -> Any:
 
 def _numbered(sources: Array, targets: Array) -> tuple[Array, Array, Array]:
     """Numbers names by their first occurrence, ends of an edge one after the other."""
-    both = np.empty(2 * len(sources), np.result_type(sources, targets))
+    kinds = {sources.dtype.kind, targets.dtype.kind}
+    kind = np.result_type(sources, targets) if len(kinds) == 1 else np.dtype(object)
+    both = np.empty(2 * len(sources), kind)
     both[0::2], both[1::2] = sources, targets
     if both.dtype == object:
         number: dict[Any, int] = {}
@@ -178,4 +233,18 @@ def _numbered(sources: Array, targets: Array) -> tuple[Array, Array, Array]:
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
         names, numbers = found[order], rank[numbers.ravel()]
+    is_object = names.dtype == object
+    missing = np.array([_is_missing(name) for name in names]) if is_object else names != names
+    if missing.any():
+        at = int(missing.argmax())
+        edge = int(np.argmax(numbers == at)) // 2
+        raise refuse(f"edge {edge} has an end without a node ({names[at]})", "MissingEnd")
     return np.ascontiguousarray(numbers[0::2]), np.ascontiguousarray(numbers[1::2]), names
+
+
+def _is_missing(name: Any) -> bool:
+    """Whether a name stands for no value: None, NaN, or pandas' NA, which has no truth."""
+    try:
+        return name is None or bool(name != name)
+    except TypeError:
+        return True

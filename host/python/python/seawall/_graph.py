@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _seawall
-from ._edges import collect, refuse
+from ._edges import collect, refuse, weights_of
 from ._errors import GraphError
 from ._progress import Line, Progress
 
@@ -193,12 +193,14 @@ class Graph:
         `edges` is an iterable of pairs (or triples with weights), an array of two or three
         columns, the array of sources beside that of `targets`, or a table: a data frame of pandas
         or polars, or anything with ``__arrow_c_stream__``. In a table `source`, `target` and
-        `weight` name the columns; by default they are ``source``, ``target`` and ``weight``, or
-        the first two columns.
+        `weight` name the columns; by default they are ``source``, ``target`` and ``weight``, other
+        pairs of known names such as ``from`` and ``to``, or the first two columns.
 
         Integers are node numbers from 0 to `nodes`; anything else is a name, and `named=True`
-        makes integers names, too. Weights of 64 bits become floats of 32 bits or whole numbers of
-        32 bits; `rounded_weights` counts those that lost digits. Edges are copied once.
+        makes integers names, too; None and what is not a number are an error. Weights of 64 bits
+        become floats of 32 bits or whole numbers of 32 bits; `rounded_weights` counts those that
+        lost digits. Only `distances` and `spanning_forest` take negative weights. Edges are copied
+        once.
 
         >>> import numpy, seawall
         >>> graph = seawall.Graph.from_edges(numpy.array([[0, 1], [1, 2]]), directed=True)
@@ -206,6 +208,8 @@ class Graph:
         array([0, 1, 2], dtype=int32)
         """
         found = collect(edges, targets, weights, (source, target, weight), named)
+        if nodes is not None and not (isinstance(nodes, (int, np.integer)) and 0 <= nodes < 2**32 - 1):
+            raise refuse(f"{nodes!r} nodes; give a whole number from 0 to 4294967294", "TooManyNodes")
         if found.names is not None:
             if nodes is not None and nodes != len(found.names):
                 raise refuse("the number of nodes follows from their names; leave it out")
@@ -227,24 +231,27 @@ class Graph:
         >>> seawall.Graph.from_scipy(matrix).nodes
         3
         """
-        rows, columns = matrix.shape
-        if rows != columns:
+        if not hasattr(matrix, "tocsr"):
+            raise refuse(f"a matrix of type {type(matrix).__name__}; give a sparse one of SciPy")
+        if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
             raise refuse(f"a matrix of shape {matrix.shape}; give a square one", "Shape")
         matrix = matrix.tocsr()
+        rows = matrix.shape[0]
         data = np.asarray(matrix.data)
         if weighted is None:
             weighted = not bool((data == 1).all())
-        if data.dtype == bool:
-            data = data.astype(np.uint8)
-        values = np.ascontiguousarray(data) if weighted else None
+        values = weights_of(data) if weighted else None
+        is_signed = values is not None and bool((values < 0).any())
         offsets = np.ascontiguousarray(matrix.indptr)
         targets = np.ascontiguousarray(matrix.indices)
-        if directed and rows and matrix.has_canonical_format:
+        if directed and rows and not is_signed and matrix.has_canonical_format:
             try:
                 return cls(_seawall.Graph.from_csr(offsets, targets, values, False))
             except GraphError:
                 # Rows that do not ascend, which the builder of edges sorts.
                 pass
+        if (np.diff(offsets) < 0).any():
+            raise refuse("the offsets of rows descend", "Shape")
         sources = np.repeat(np.arange(rows, dtype=np.int64), np.diff(offsets))
         graph = _seawall.Graph.from_edges(sources, targets, values, rows, not directed)
         return cls(graph)
@@ -254,32 +261,27 @@ class Graph:
         """Builds a graph of one of NetworkX, with its directions and nodes as names.
 
         Edges have the weights of the attribute `weight`, if any edge has it; edges without it
-        have 1.
+        have 1. Parallel edges of a multigraph stay.
 
         >>> import networkx, seawall
         >>> seawall.Graph.from_networkx(networkx.path_graph(4)).eccentricity().tolist()
         [3, 2, 2, 3]
         """
+        if callable(weight):
+            raise refuse("a weight that is a function; give the name of an attribute")
         if weight is not None:
             has_weight = any(weight in data for _, _, data in graph.edges(data=True))
             weight = weight if has_weight else None
-        try:
-            converted = _seawall.NxGraph.from_networkx(graph, weight)
-        except NotImplementedError as problem:
-            raise refuse(str(problem)) from None
-        offsets, targets, weights = converted.arrays()
-        nodes = len(converted)
-        sources = np.repeat(np.arange(nodes, dtype=np.int64), np.diff(offsets))
-        undirected = not converted.is_directed
-        if undirected:
-            once = sources <= targets
-            sources, targets = sources[once], targets[once]
-            weights = None if weights is None else weights[once]
+        nodes = list(graph)
+        undirected = not graph.is_directed()
+        columns = None if graph.is_multigraph() else _rows_of(graph, weight, undirected)
+        sources, targets, weights = columns or _listed(graph, nodes, weight)
         names = None
-        if any(type(name) is not int or name != at for at, name in enumerate(converted.nodes)):
-            names = np.empty(nodes, object)
-            names[:] = converted.nodes
-        return cls(_seawall.Graph.from_edges(sources, targets, weights, nodes, undirected), names)
+        if any(type(name) is not int or name != at for at, name in enumerate(nodes)):
+            names = np.empty(len(nodes), object)
+            names[:] = nodes
+        made = _seawall.Graph.from_edges(sources, targets, weights, len(nodes), undirected)
+        return cls(made, names)
 
     @classmethod
     def load(
@@ -289,18 +291,23 @@ class Graph:
         directed: bool = True,
         weights: str = "given",
         skip_columns: bool = False,
+        listed_order: bool = False,
     ) -> Graph:
         """Loads a file in any format that the command line reads, or a generator (``gen:...``).
 
         With `directed=False` every edge counts in both directions. `weights` is ``given``,
         ``unit`` for 1 on every edge, or ``ignored``; generators draw 1 to 64. Names or ids of the file
         are the names of nodes where they are not the numbers from 0. `stats` has what was dropped.
+        Parallel edges with weights are in the order of these, or with `listed_order` in that of the
+        file, which ``parallel="first"`` needs.
 
         >>> import seawall
         >>> seawall.Graph.load("gen:grid:3x2")
         <seawall.Graph: 6 nodes, 14 edges, undirected, integer weights>
         """
-        loaded, stats = _seawall.Graph.load(os.fspath(path), not directed, weights, skip_columns)
+        loaded, stats = _seawall.Graph.load(
+            os.fsdecode(path), not directed, weights, skip_columns, listed_order
+        )
         graph = cls(loaded, loaded.ids())
         graph.stats = stats
         return graph
@@ -332,7 +339,8 @@ class Graph:
 
     @property
     def weight_kind(self) -> str | None:
-        """``"integer"``, ``"float"``, or None without weights."""
+        """``"integer"`` or ``"float"``, with ``"signed "`` before it if a weight is negative, or None
+        without weights."""
         return self._graph.weight_kind
 
     @property
@@ -433,32 +441,50 @@ class Graph:
         1
         """
         if self.names is None:
-            number = int(node)
-            if number != node or not 0 <= number < self.nodes:
-                raise refuse(f"no node {node!r}: there are {self.nodes}, from 0", "NoSuchSource")
-            return number
-        if self._numbers is None:
-            names = self.names.tolist()
-            self._numbers = dict(zip(names, range(len(names))))
+            try:
+                number = int(node)
+                if number == node and 0 <= number < self.nodes:
+                    return number
+            except (TypeError, ValueError, OverflowError):
+                pass
+            raise refuse(f"no node {node!r}: there are {self.nodes}, from 0", "NoSuchSource")
         try:
-            return self._numbers[node.item() if isinstance(node, np.generic) else node]
+            return self._known()[node.item() if isinstance(node, np.generic) else node]
         except (KeyError, TypeError):
             raise refuse(f"no node is named {node!r}", "NoSuchSource") from None
+
+    def _known(self) -> dict[Any, int]:
+        """The number of each name."""
+        if self._numbers is None:
+            names = [] if self.names is None else self.names.tolist()
+            self._numbers = dict(zip(names, range(len(names))))
+        return self._numbers
 
     def _sources(self, sources: Any) -> npt.NDArray[np.uint32]:
         if type(sources) is int and self.names is None and 0 <= sources < self._graph.nodes:
             return np.array([sources], np.uint32)
         if sources is None:
             return np.arange(self.nodes, dtype=np.uint32)
+        sources = _flat(sources)
         if self.names is None and isinstance(sources, np.ndarray) and sources.dtype.kind in "iu":
-            flat = sources.ravel()
-            if len(flat) and not (flat.min() >= 0 and flat.max() < self.nodes):
-                wrong = flat[(flat < 0) | (flat >= self.nodes)][0]
+            if len(sources) and not (sources.min() >= 0 and sources.max() < self.nodes):
+                wrong = sources[(sources < 0) | (sources >= self.nodes)][0]
                 raise refuse(f"no node {wrong}: there are {self.nodes}, from 0", "NoSuchSource")
-            return flat.astype(np.uint32)
-        is_many = isinstance(sources, (list, set, frozenset, range, np.ndarray))
-        many = list(sources) if is_many else [sources]
+            return sources.astype(np.uint32)
+        many = list(sources) if self._are_many(sources) else [sources]
         return np.array([self.number(node) for node in many], np.uint32)
+
+    def _are_many(self, sources: Any) -> bool:
+        """Whether these are several sources: tuples and frozen sets may be names, too."""
+        if not isinstance(sources, Iterable) or isinstance(sources, (str, bytes)):
+            return False
+        if self.names is None:
+            return True
+        try:
+            is_name = sources in self._known()
+        except TypeError:
+            return True
+        return not is_name and isinstance(sources, (frozenset, range))
 
     def run(self, analysis: str, sources: Any = _NO_SOURCES, **options: Any) -> dict[str, Any]:
         """Runs an analysis by its name, and returns all that is known of the run.
@@ -566,7 +592,9 @@ class Graph:
 
     def distances(self, sources: Any, **options: Any) -> Array:
         """Returns the length of the lightest path to every node: whole numbers of 64 bits, -1
-        where no source reaches a node, or floats of 32 bits, infinite there.
+        where no source reaches a node, or floats of 32 bits, infinite there. Where a weight is
+        negative, whole distances are `2**63 - 1` there, and a cycle of a negative length that a
+        source reaches is an error of the kind ``NegativeCycle``.
 
         >>> import seawall
         >>> seawall.Graph.from_edges([(0, 1, 5), (1, 2, 2), (0, 2, 9)]).distances(0)
@@ -715,7 +743,7 @@ class Graph:
         edges = found["values"]
         edges = edges[edges != 2**64 - 1]
         ends = np.stack([edges & np.uint64(_UNREACHED), edges >> np.uint64(32)], axis=1)
-        return Forest(ends.astype(np.int64), float(found["answer"]["forest_weight"]))
+        return Forest(np.sort(ends.astype(np.int64), axis=1), float(found["answer"]["forest_weight"]))
 
     def communities(self, *, max_iterations: int | None = None, **options: Any) -> Communities:
         """Returns communities of an undirected graph by label propagation.
@@ -841,6 +869,47 @@ def _shown(title: str) -> Iterator[Progress]:
         yield line
     finally:
         line.close()
+
+
+def _flat(sources: Any) -> Any:
+    """Sources in anything like an array as one row, others as they are."""
+    if not hasattr(sources, "__array__") or isinstance(sources, np.generic):
+        return sources
+    row = np.asarray(sources).ravel()
+    if row.dtype == bool:
+        raise refuse("sources in a mask; give nodes, such as numpy.flatnonzero(mask)")
+    return row
+
+
+def _rows_of(graph: Any, weight: Any, undirected: bool) -> tuple[Array, Array, Any] | None:
+    """Ends and weights of the edges of a graph of NetworkX; None where weights are of types that
+    only Python converts."""
+    try:
+        offsets, targets, weights = _seawall.NxGraph.from_networkx(graph, weight).arrays()
+    except NotImplementedError:
+        return None
+    sources = np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+    if undirected:
+        once = sources <= targets
+        sources, targets = sources[once], targets[once]
+        weights = None if weights is None else weights[once]
+    return sources, targets, weights
+
+
+def _listed(graph: Any, nodes: list[Any], weight: Any) -> tuple[Array, Array, Any]:
+    """As `_rows_of`, edge by edge, with each of parallel edges."""
+    number = {node: at for at, node in enumerate(nodes)}
+    edges = list(graph.edges(data=True if weight is None else weight, default=1))
+    ends = np.array([(number[u], number[v]) for u, v, _ in edges], np.int64).reshape(-1, 2)
+    if not graph.is_directed():
+        # An edge that is listed from its other end would be the same one.
+        ends.sort(axis=1)
+    sources, targets = np.ascontiguousarray(ends.T)
+    if weight is None:
+        return sources, targets, None
+    values = np.empty(len(edges), object)
+    values[:] = [value for *_, value in edges]
+    return sources, targets, weights_of(values)
 
 
 def _wide(values: Array) -> Array:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import index
 from typing import Any, NamedTuple
 
 from . import _seawall
 from ._edges import refuse
+from ._errors import RequestError
 
 __all__ = ["Plan", "Wave", "plan"]
 
@@ -92,7 +94,13 @@ def plan(
         if wrong := wave.keys() - set(known):
             raise refuse(f"no field {min(wrong)!r} of a wave; known are {', '.join(known)}")
         listed.append(Wave(**wave))
-    pairs = [(int(before), int(after)) for before, after in dependencies]
     sizes = [wave[:3] for wave in listed]
-    found = _seawall.plan(sizes, pairs, (budget_bytes, resident_bytes, readback_bytes))
+    try:
+        pairs = [(index(before), index(after)) for before, after in dependencies]
+        found = _seawall.plan(sizes, pairs, (budget_bytes, resident_bytes, readback_bytes))
+    except RequestError:
+        raise
+    except (TypeError, ValueError, OverflowError) as problem:
+        text = f"waves and bytes are whole numbers from 0, dependencies are pairs: {problem}"
+        raise refuse(text, "WrongNumber") from None
     return Plan(listed, **found)

@@ -73,6 +73,8 @@ def _has_rows(csgraph: Any) -> bool:
         and csgraph.indptr.dtype in (np.int32, np.int64)
         and csgraph.indices.flags.c_contiguous
         and csgraph.indptr.flags.c_contiguous
+        # SciPy sorts the rows of other types while it converts them.
+        and (csgraph.dtype == np.float64 or csgraph.has_sorted_indices)
     )
 
 

@@ -283,8 +283,13 @@ impl Walk {
         let invert = |sum: f64| if sum == 0.0 { 0.0 } else { 1.0 / sum };
         let inverse: Vec<f64> = sums.map(invert).collect();
         let from = incoming.targets.iter().zip(&places);
+        // A row that adds up to infinity passes nothing on, as in a sparse matrix without zeros.
+        let share_of = |inverse: f64, place| match inverse == 0.0 {
+            true => 0.0,
+            false => inverse * weight(place),
+        };
         let share = from
-            .map(|(from, place)| inverse[*from as usize] * weight(*place))
+            .map(|(from, place)| share_of(inverse[*from as usize], *place))
             .collect();
         let dangling = rows
             .all()
