@@ -110,32 +110,61 @@ fn each_analysis_has_the_result_of_one_process() {
     compare(&["gen:chain:1", "--analysis", "eccentricity", "--source", "0"]);
 }
 
-/// Ranks that read their own parts of a file have the columns of one process that loads it.
+/// Ranks that read or make their own parts have the columns of one process that loads the graph.
 #[test]
-fn parts_of_a_file_have_the_result_of_one_process() {
+fn parts_have_the_result_of_one_process() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
     for shape in ["gen:rmat:12:8", "gen:rmat-directed:12:8"] {
-        let path = folder.join(format!("{}.swg", shape.replace(':', "-")));
         let graph = load(shape, &LoadOptions::default(), None).expect("it is generated");
-        save(&graph.graph, &path, None).expect("the folder takes files");
-        let file = path.to_str().expect("a path of text");
+        let saved = |suffix: &str| {
+            let path = folder.join(format!("{}.{suffix}", shape.replace(':', "-")));
+            save(&graph.graph, &path, None).expect("the folder takes files");
+            path.to_str().expect("a path of text").to_owned()
+        };
+        // Compressed files are loaded as a whole by each rank.
+        let whole = saved("swg.gz");
         for analysis in ["bfs", "cc", "pagerank"] {
             let options: &[&str] = match analysis {
                 "bfs" => &["--source", "1"],
                 "pagerank" => &["--unit-weights"],
                 _ => &[],
             };
-            let with = |graph| [&[graph, "--analysis", analysis, "--check"], options].concat();
-            let [whole, parts] = [shape, file].map(|graph| report(2, &with(graph)));
-            for field in ["checksum", "checked", "nodes", "edges", "reached"] {
-                assert_eq!(parts[field], whole[field], "{field} of {analysis}, {shape}");
+            let run = |graph: &str| {
+                let arguments = [&[graph, "--analysis", analysis, "--check"], options].concat();
+                report(3, &arguments)
+            };
+            let wanted = run(&whole);
+            assert_eq!(wanted["devices"]["graph_bytes"], Value::Null);
+            for graph in [saved("swg"), saved("mtx"), shape.to_owned()] {
+                let parts = run(&graph);
+                for field in ["checksum", "checked", "nodes", "edges", "reached"] {
+                    assert_eq!(
+                        parts[field], wanted[field],
+                        "{field} of {analysis}, {graph}"
+                    );
+                }
+                assert_eq!(parts["checked"], Value::Bool(true));
+                let bytes = parts["devices"]["graph_bytes"].as_array();
+                assert_eq!(bytes.map(Vec::len), Some(3), "{analysis}, {graph}");
             }
-            assert_eq!(parts["checked"], Value::Bool(true));
-            let bytes = parts["devices"]["graph_bytes"].as_array();
-            assert_eq!(bytes.map(Vec::len), Some(2), "{analysis}");
-            assert_eq!(whole["devices"]["graph_bytes"], Value::Null);
         }
     }
+}
+
+/// The rank whose share has the line names it, and the others name the rank.
+#[test]
+fn a_wrong_line_is_named_once() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("wrong.el");
+    let mut text: String = (0..900)
+        .map(|node| format!("{node} {}\n", node + 1))
+        .collect();
+    text = text.replace("\n700 701\n", "\n700 x\n");
+    std::fs::write(&path, text).expect("the folder takes files");
+    let file = path.to_str().expect("a path of text");
+    let found = output(&[(3, &["run", file, "--analysis", "cc", "--undirected"])]);
+    let errors = String::from_utf8_lossy(&found.stderr);
+    assert!(!found.status.success(), "{errors}");
+    assert_eq!(errors.matches("wrong.el:701").count(), 1, "{errors}");
 }
 
 #[test]

@@ -266,10 +266,11 @@ impl GraphInParts {
     }
 
     /// As [`Self::on_devices`], of the ranks that `carrier` joins; a generator makes the part of this
-    /// one, and of text each rank reads a share. Every rank calls this with the same source, or
-    /// [`refuse_on_ranks`](super::refuse_on_ranks). `None` if ranks take the whole graph: by
-    /// [`Self::takes`], or as text has ids of 2^31 and more, ids with large gaps, or loops and parallel
-    /// edges that the analysis drops.
+    /// one, and of text each rank reads a share. Every rank calls this with the same source, of which
+    /// [`Self::takes`] says that the request takes parts, or
+    /// [`refuse_on_ranks`](super::refuse_on_ranks). `None` if ranks take the whole graph after all, as
+    /// text has ids of 2^31 and more, ids with large gaps, or loops and parallel edges that the analysis
+    /// drops.
     ///
     /// # Errors
     /// As there; [`RunError::RankDiffers`] if a rank has another source or version, and
@@ -280,14 +281,6 @@ impl GraphInParts {
         unit_weights: bool,
         carrier: &mut dyn Carrier,
     ) -> Result<Option<Self>, RunError> {
-        match Self::takes(&source, request, unit_weights, carrier.ranks()) {
-            Ok(true) => {}
-            Ok(false) => return Ok(None),
-            Err(error) => {
-                greet_with(carrier, [0; GREETING])?;
-                return Err(error);
-            }
-        }
         let asked = |hasher: &mut DefaultHasher| unit_weights.hash(hasher);
         match source {
             PartSource::File(file) => {

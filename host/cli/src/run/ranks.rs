@@ -129,9 +129,12 @@ impl RunArgs {
         let carrier = &mut **ranks.carrier.borrow_mut();
         let started = Instant::now();
         line.say(format!("reading a part of {}", name.to_string_lossy()));
-        let asked = self.request(Vec::new());
+        let (asked, unit_weights) = (self.request(Vec::new()), self.are_unit_weights());
+        if !GraphInParts::takes(&source, &asked, unit_weights, carrier.ranks())? {
+            return Ok(None);
+        }
         ranks.has_answered.set(true);
-        let parts = GraphInParts::on_ranks(source, &asked, self.are_unit_weights(), carrier);
+        let parts = GraphInParts::on_ranks(source, &asked, unit_weights, carrier);
         let parts = parts.map_err(|error| match error {
             RunError::Stream(error) => self.named(error),
             error => error.into(),
