@@ -1,7 +1,7 @@
 //! Batches on the CPU backend: against oracles, against runs of one graph, and with a bad graph
 //! among good ones.
 
-use crate::drawn::{choices, graphs};
+use crate::drawn::{choices, few, graphs};
 use proptest::prelude::*;
 use seawall::Cause;
 use seawall::backend::batch::cpu::CpuBatch;
@@ -54,7 +54,7 @@ fn on_threads(members: &[Member], asked: &BatchOptions, threads: usize) -> Resul
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6))]
+    #![proptest_config(few(4))]
 
     #[test]
     fn every_graph_of_a_batch_equals_its_oracle(members in members()) {

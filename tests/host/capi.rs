@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::{env, ptr};
+use std::{env, fs, ptr};
 
 use seawall_capi as c;
 use seawall_core::plan::{self, Budget, Dag, Dependency, Wave};
@@ -97,19 +97,16 @@ fn c_compiler() -> Option<String> {
     command.status().ok()?.success().then_some(name)
 }
 
-/// The library for C, built by the Cargo that runs this test.
+/// The library for C, which Cargo has built beside this test for its dependence on the crate.
 fn static_library() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("capi");
-    let status = Command::new(env!("CARGO"))
-        .args(["build", "--quiet", "--locked", "--package", "seawall-capi"])
-        .arg("--manifest-path")
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"))
-        .arg("--target-dir")
-        .arg(&folder)
-        .status()
-        .unwrap();
-    assert!(status.success(), "seawall-capi does not build");
-    folder.join("debug/libseawall_capi.a")
+    let this = env::current_exe().unwrap();
+    let files = fs::read_dir(this.parent().unwrap()).unwrap();
+    let libraries = files.map(|file| file.unwrap().path()).filter(|path| {
+        let name = path.file_name().unwrap().to_string_lossy();
+        name.starts_with("libseawall_capi-") && name.ends_with(".a")
+    });
+    let built = |path: &PathBuf| path.metadata().unwrap().modified().unwrap();
+    libraries.max_by_key(built).expect("a static library")
 }
 
 /// Space for a program of four waves, as C would hold it.

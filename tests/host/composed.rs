@@ -1,7 +1,7 @@
 //! Analyses that are written without device code, on the CPU backend: checked by definitions of
 //! their results, and by independent implementations.
 
-use crate::drawn;
+use crate::drawn::{self, few};
 use proptest::prelude::*;
 use seawall::graph::Graph;
 use seawall::outcome::{Column, RunOutcome};
@@ -139,7 +139,7 @@ fn least_weight(graph: &Graph) -> u64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(few(16))]
 
     #[test]
     fn independent_sets_are_independent_and_maximal((list, _) in case()) {

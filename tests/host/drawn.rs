@@ -104,6 +104,14 @@ pub(crate) fn cases(
         )
 }
 
+/// As many cases as a change needs before it is proposed. They are drawn anew in each run; a longer
+/// one multiplies them by `SEAWALL_CASES`.
+pub(crate) fn few(cases: u32) -> ProptestConfig {
+    let times = std::env::var("SEAWALL_CASES").ok();
+    let times = times.and_then(|text| text.parse().ok()).unwrap_or(1);
+    ProptestConfig::with_cases(cases.saturating_mul(times))
+}
+
 /// Choices for a case that is drawn from them; fewer and smaller ones make a smaller case.
 pub(crate) fn choices(most: usize) -> impl Strategy<Value = Random> {
     words(most).prop_map(Random::of_choices)

@@ -1,6 +1,6 @@
 //! Analyses on the CPU backend against independent oracles.
 
-use crate::drawn;
+use crate::drawn::{self, few};
 use proptest::prelude::*;
 use seawall::backend::RunLimits;
 use seawall::backend::cpu::CpuSession;
@@ -138,7 +138,7 @@ fn nodes_of_huge_degree_are_shared_among_threads() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..few(16) })]
 
     #[test]
     fn random_graphs_equal_the_oracles(case in cases(700)) {

@@ -1,6 +1,7 @@
 //! Copies of an array that devices joined values to: the kernel that makes them one again, on simulated
 //! warps, beside the same joins to one array.
 
+use crate::drawn::few;
 use proptest::prelude::*;
 use seawall_core::abi::VERSION;
 use seawall_core::abi::code::{Join, Joined, Kind};
@@ -60,7 +61,7 @@ fn every_join() -> Vec<Joined> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(few(32))]
 
     #[test]
     fn joined_copies_are_those_of_one_array(

@@ -1,6 +1,7 @@
 //! Long searches whose threads search several levels ahead before they meet: against plain queues,
 //! and against a single thread.
 
+use crate::drawn::few;
 use proptest::prelude::*;
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
@@ -103,7 +104,7 @@ fn widths() -> impl Strategy<Value = Vec<u32>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10))]
+    #![proptest_config(few(6))]
 
     #[test]
     fn threads_that_go_ahead_find_what_one_finds(

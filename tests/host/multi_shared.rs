@@ -1,5 +1,6 @@
 //! Analyses whose composed programs several devices share have the answers of one device.
 
+use crate::drawn::few;
 use crate::multi::graph;
 use crate::multi_triangles::shapes;
 use proptest::prelude::*;
@@ -108,7 +109,7 @@ fn every_shape_has_the_answers_of_one_device() {
 
 #[test]
 fn large_graphs_have_the_answers_of_one_device() {
-    for shape in ["gen:rmat:11:8", "gen:rmat-directed:11:8", "gen:grid:40"] {
+    for shape in ["gen:rmat:10:8", "gen:rmat-directed:10:8", "gen:grid:32"] {
         let graph = load(shape, &LoadOptions::default(), None).unwrap().graph;
         let graph = graph.with_drawn_weights(9).unwrap();
         compare(&graph, &[5, 77], &[(2, 2), (4, 1)], 3);
@@ -116,7 +117,7 @@ fn large_graphs_have_the_answers_of_one_device() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(8))]
+    #![proptest_config(few(5))]
 
     #[test]
     fn random_graphs_have_the_answers_of_one_device(

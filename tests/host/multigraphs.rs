@@ -1,6 +1,7 @@
 //! Loops and parallel edges: every analysis against results from the listed edges, on threads, in
 //! batches and from files, in each topology, and with other forms than its own.
 
+use crate::drawn::few;
 use proptest::prelude::*;
 use seawall::batch::{self, BatchGraph};
 use seawall::graph::{CsrArrays, Form, FormError, Graph, Loops, Parallel, save};
@@ -173,7 +174,7 @@ fn run(graph: &Graph, request: &RunRequest) -> RunOutcome {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(few(16))]
 
     #[test]
     fn every_analysis_starts_from_the_listed_edges(list in listed(9)) {
@@ -248,23 +249,24 @@ proptest! {
     }
 
     #[test]
-    fn forms_that_are_asked_for_pass_the_check(list in listed(7)) {
+    fn forms_that_are_asked_for_pass_the_check(
+        list in listed(7),
+        loops in prop::option::of(prop::sample::select(&Loops::ALL[..])),
+    ) {
         for kind in AnalysisKind::ALL.into_iter().filter(|kind| fits(*kind, &list)) {
             let graph = graph(&list, kind);
-            for loops in Loops::ALL.map(Some).into_iter().chain([None]) {
-                for parallel in Parallel::ALL {
-                    let mut request = request(kind, &list, 2);
-                    (request.loops, request.parallel) = (loops, Some(parallel));
-                    match execute(&graph, &request) {
-                        Ok(outcome) => prop_assert_eq!(outcome.checked, Some(true), "{} {:?} {:?}", kind, loops, parallel),
-                        Err(RunError::WrongForm { .. }) => prop_assert!(
-                            loops == Some(Loops::Keep) || parallel == Parallel::Keep
-                        ),
-                        Err(RunError::Form(FormError::Unlisted)) => {
-                            prop_assert!(parallel == Parallel::First && graph.weights().is_some());
-                        }
-                        Err(error) => return Err(TestCaseError::fail(error.to_string())),
+            for parallel in Parallel::ALL {
+                let mut request = request(kind, &list, 2);
+                (request.loops, request.parallel) = (loops, Some(parallel));
+                match execute(&graph, &request) {
+                    Ok(outcome) => prop_assert_eq!(outcome.checked, Some(true), "{} {:?} {:?}", kind, loops, parallel),
+                    Err(RunError::WrongForm { .. }) => prop_assert!(
+                        loops == Some(Loops::Keep) || parallel == Parallel::Keep
+                    ),
+                    Err(RunError::Form(FormError::Unlisted)) => {
+                        prop_assert!(parallel == Parallel::First && graph.weights().is_some());
                     }
+                    Err(error) => return Err(TestCaseError::fail(error.to_string())),
                 }
             }
         }

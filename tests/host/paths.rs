@@ -1,6 +1,7 @@
 //! Shortest paths whose distances exceed 32 bits, and those along floats: against an oracle in 128
 //! bits or floats that uses only the drawn edges.
 
+use crate::drawn::few;
 use proptest::prelude::*;
 use seawall::batch::{self, BatchGraph};
 use seawall::graph::Graph;
@@ -117,7 +118,7 @@ fn threads_that_go_on_with_their_own_finds_miss_no_path() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(few(64))]
 
     #[test]
     fn distances_beyond_32_bits_are_exact((list, weights) in long(), threads in 1..4_usize) {

@@ -1,6 +1,6 @@
 //! Rankings along weights and from start weights, against the equations that ranks solve.
 
-use crate::drawn;
+use crate::drawn::{self, few};
 use proptest::prelude::*;
 use seawall::graph::Graph;
 use seawall::outcome::{Column, Rounds, RunOutcome};
@@ -190,7 +190,7 @@ fn a_walk_along_a_chain_ranks_the_nodes_that_it_reaches() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(few(10))]
 
     #[test]
     fn ranks_solve_their_equations(

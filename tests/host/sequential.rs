@@ -12,6 +12,7 @@ use seawall::run::{
 };
 use seawall_cli::bench::{Sample, samples};
 use seawall_core::abi::rank::unit_exponent;
+use seawall_oracles::pairs::{all_pairs, distances, triples};
 use seawall_oracles::random::Random;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::{Duration, Instant};
@@ -60,61 +61,6 @@ fn graphs(nodes: u32, seed: u64) -> Vec<(String, Graph)> {
         Graph::from_weighted_edges(7, &[], false).unwrap(),
     ));
     graphs
-}
-
-/// Edges of the graph as triples.
-fn triples(graph: &Graph) -> Vec<(usize, usize, f64)> {
-    let weights = graph.weights().unwrap_or(&[]);
-    let row = |node: u32| {
-        let row = graph.outgoing().row(node);
-        row.map(move |edge| {
-            let weight = weights.get(edge).map_or(1.0, |weight| f64::from(*weight));
-            (node as usize, graph.targets()[edge] as usize, weight)
-        })
-    };
-    (0..graph.nodes()).flat_map(row).collect()
-}
-
-/// Distances between all pairs and numbers of shortest paths, by Floyd and Warshall, then by
-/// falling distance from each end.
-fn all_pairs(graph: &Graph, weighted: bool) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
-    let n = graph.nodes() as usize;
-    let mut edges = triples(graph);
-    if !weighted {
-        edges.iter_mut().for_each(|edge| edge.2 = 1.0);
-    }
-    edges.retain(|(from, to, _)| from != to);
-    let mut far = vec![vec![f64::INFINITY; n]; n];
-    for (node, row) in far.iter_mut().enumerate() {
-        row[node] = 0.0;
-    }
-    for &(from, to, length) in &edges {
-        far[from][to] = far[from][to].min(length);
-    }
-    for mid in 0..n {
-        for from in 0..n {
-            for to in 0..n {
-                let longer = far[from][mid] + far[mid][to];
-                if longer < far[from][to] {
-                    far[from][to] = longer;
-                }
-            }
-        }
-    }
-    let mut counts = vec![vec![0.0; n]; n];
-    for from in 0..n {
-        let mut order: Vec<usize> = (0..n).filter(|to| far[from][*to].is_finite()).collect();
-        order.sort_by(|a, b| far[from][*a].total_cmp(&far[from][*b]));
-        counts[from][from] = 1.0;
-        for node in order {
-            for &(start, end, length) in &edges {
-                if end == node && node != from && far[from][start] + length == far[from][node] {
-                    counts[from][node] += counts[from][start];
-                }
-            }
-        }
-    }
-    (far, counts)
 }
 
 /// Labels by which nodes reach each other.
@@ -393,25 +339,6 @@ fn widest_paths_are_right_and_look_once_at_each_edge_of_any_shape() {
             }
         }
     }
-}
-
-/// Distances by as many rounds over all edges as a path has edges.
-fn distances(graph: &Graph, sources: &[u32]) -> Vec<u64> {
-    let mut far = vec![u64::MAX; graph.nodes() as usize];
-    for source in sources {
-        far[*source as usize] = 0;
-    }
-    let edges = triples(graph);
-    let mut falls = true;
-    while falls {
-        falls = false;
-        for (from, to, weight) in &edges {
-            let through = far[*from].saturating_add(*weight as u64);
-            falls |= through < far[*to];
-            far[*to] = far[*to].min(through);
-        }
-    }
-    far
 }
 
 #[test]

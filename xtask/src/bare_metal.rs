@@ -1,7 +1,7 @@
 //! `cargo xtask bare-metal`: the planner compiles for targets without an operating system.
 //!
-//! Builds `seawall-core` with only `core`, so a dependency that brings an allocator or the standard
-//! library fails here. It links and runs nothing.
+//! Checks `seawall-core` with only `core`, so a dependency that brings an allocator or the standard
+//! library fails here. It generates no code: `cargo xtask embed` links the same crate and target.
 
 use std::process::Command;
 
@@ -30,17 +30,17 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
     for target in &options.targets {
         for features in FEATURES {
-            process::show(&mut build(&toolchain, target, features))?;
-            println!("{target}: seawall-core builds with features [{features}]");
+            process::show(&mut check(&toolchain, target, features))?;
+            println!("{target}: seawall-core compiles with features [{features}]");
         }
     }
     Ok(())
 }
 
-fn build(toolchain: &Toolchain, target: &str, features: &str) -> Command {
+fn check(toolchain: &Toolchain, target: &str, features: &str) -> Command {
     let mut cargo = toolchain.cargo();
     cargo
-        .args(["build", "--quiet", "--release", "-Zbuild-std=core"])
+        .args(["check", "--quiet", "-Zbuild-std=core"])
         .args(["--package", "seawall-core", "--features", features])
         .args(["--target", target, "--target-dir"])
         .arg(workspace::target("bare-metal"));

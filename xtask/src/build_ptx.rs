@@ -160,14 +160,10 @@ impl Build<'_> {
     }
 
     fn compile(&self, target: &Target) -> Result<String, Error> {
-        let (folder, name) = match self.own {
-            None => (workspace::target("ptx"), "seawall_device"),
-            // A folder for each machine, since it decides how dependencies are compiled.
-            Some(own) => {
-                let folder = workspace::target("own-ptx").join(target.cpu());
-                (folder, own.library.as_str())
-            }
-        };
+        let folder = workspace::target("ptx");
+        let name = self
+            .own
+            .map_or("seawall_device", |own| own.library.as_str());
         let output = folder.join(format!("{TRIPLE}/release/deps/{name}.ptx"));
         // Removed, so that Cargo cannot use another machine's file.
         let _ = fs::remove_file(&output);
@@ -186,19 +182,20 @@ impl Build<'_> {
 
     /// Adds the options that name the crate, and the flags that its compilation needs.
     fn choose_crate(&self, cargo: &mut Command, target: &Target) {
+        // Flags of single crates, so that all builds share `core`.
         let machine = format!("seawall_sm=\"{}\"", target.capability);
         match self.own {
-            // Flags of the last crate only, so that both machines share `core`.
             None => {
                 cargo.args(["--package", "seawall-device", "--"]);
                 cargo.args(["--cfg", "seawall_kernels", "--cfg", &machine]);
             }
             Some(own) => {
+                let of_device = "profile.release.package.seawall-device.rustflags";
+                cargo.args(["-Zprofile-rustflags", "--config"]);
+                cargo.arg(format!("{of_device}=['--cfg', '{machine}']"));
                 cargo.arg("--manifest-path").arg(&own.manifest);
                 // Kernels have a calling convention that is not stable.
-                cargo.args(["--", "-Zcrate-attr=feature(abi_ptx)"]);
-                let flags = format!("{RUSTFLAGS}\x1f--cfg\x1f{machine}");
-                cargo.env("CARGO_ENCODED_RUSTFLAGS", flags);
+                cargo.args(["--", "-Zcrate-attr=feature(abi_ptx)", "--cfg", &machine]);
             }
         }
     }

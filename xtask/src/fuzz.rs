@@ -1,12 +1,14 @@
 //! `cargo xtask fuzz`: hostile input for every parser and planner.
 //!
 //! Builds the targets of `fuzz/` with coverage counters by flags that stable
-//! compilers take, and runs them one after the other on their committed seeds and
-//! on the corpus of earlier runs. `cargo fuzz` runs the same targets; this
+//! compilers take, and runs them on their committed seeds and on the corpus of earlier
+//! runs, as many at a time as there are cores. `cargo fuzz` runs the same targets; this
 //! command needs nothing installed but a C++ compiler, for libFuzzer.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use clap::Args;
 
@@ -74,10 +76,23 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
         return Ok(());
     }
     let wanted = |name: &&String| options.targets.is_empty() || options.targets.contains(name);
-    for name in known.iter().filter(wanted) {
-        println!("{name}: {} s", options.seconds);
-        search(&binaries.join(name), name, options)?;
-    }
+    let wanted = Mutex::new(known.iter().filter(wanted));
+    let next = || wanted.lock().ok()?.next();
+    let search_all = || {
+        while let Some(name) = next() {
+            let figures = search(&binaries.join(name), name, options)?;
+            print!("{name}: {} s\n{figures}", options.seconds);
+        }
+        Ok(())
+    };
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    std::thread::scope(|scope| -> Result<(), Error> {
+        let threads: Vec<_> = (0..cores).map(|_| scope.spawn(search_all)).collect();
+        threads.into_iter().try_for_each(|thread| {
+            let ended = thread.join();
+            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })?;
     println!("no finding");
     Ok(())
 }
@@ -119,7 +134,8 @@ fn build(host: &str, options: &Options) -> Result<(), Error> {
     process::show(&mut cargo)
 }
 
-fn search(binary: &Path, name: &str, options: &Options) -> Result<(), Error> {
+/// Runs a target and returns its last figures.
+fn search(binary: &Path, name: &str, options: &Options) -> Result<String, Error> {
     let corpus = folder().join("corpus").join(name);
     let artifacts = folder().join("artifacts").join(name);
     workspace::create_folder(&corpus)?;
@@ -141,11 +157,9 @@ fn search(binary: &Path, name: &str, options: &Options) -> Result<(), Error> {
         source,
     })?;
     let text = String::from_utf8_lossy(&output.stderr);
-    for line in text.lines().filter(|line| line.starts_with("stat::")) {
-        println!("  {line}");
-    }
     if output.status.success() {
-        return Ok(());
+        let figures = text.lines().filter(|line| line.starts_with("stat::"));
+        return Ok(figures.map(|line| format!("  {line}\n")).collect());
     }
     Err(Error::Failed {
         program: binary.display().to_string(),

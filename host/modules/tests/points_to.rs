@@ -16,6 +16,7 @@ use seawall_modules::points_to::{
 use seawall_modules::report::{AnalysisName, Request, Resolve, run};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::rc::Rc;
 use wasmparser::{BinaryReader, Operator, OperatorsReader};
 
 fn ask(program: &Program, open_tables: OpenTables, threads: usize) -> PointsTo {
@@ -392,8 +393,25 @@ fn functions_whose_reference_gets_outside_are_reached() {
     assert_eq!(unreached(global, true), [0, 2]);
 }
 
-/// An object of the interpreter; `Initial::Unknown` stands for all.
-type Set = BTreeSet<Initial>;
+/// Objects of the interpreter; `Initial::Unknown` stands for all. Shared, as most are copies.
+type Set = Rc<BTreeSet<Initial>>;
+
+fn only(object: Initial) -> Set {
+    Rc::new(BTreeSet::from([object]))
+}
+
+/// Adds objects to a set; returns whether it has more then.
+fn join(set: &mut Set, by: &Set) -> bool {
+    if Rc::ptr_eq(set, by) || by.is_subset(set) {
+        return false;
+    }
+    if set.is_empty() {
+        set.clone_from(by);
+    } else {
+        Rc::make_mut(set).extend(by.iter());
+    }
+    true
+}
 
 /// Interprets all functions over sets until nothing changes.
 struct Interpreter<'a> {
@@ -414,7 +432,7 @@ struct Interpreter<'a> {
 }
 
 fn unknown() -> Set {
-    Set::from([Initial::Unknown])
+    only(Initial::Unknown)
 }
 
 impl<'a> Interpreter<'a> {
@@ -427,15 +445,15 @@ impl<'a> Interpreter<'a> {
             open_tables,
             parameters: functions
                 .clone()
-                .map(|f| vec![Set::new(); f.parameters as usize])
+                .map(|f| vec![Set::default(); f.parameters as usize])
                 .collect(),
             results: functions
-                .map(|f| vec![Set::new(); f.results as usize])
+                .map(|f| vec![Set::default(); f.results as usize])
                 .collect(),
             starts: BTreeMap::new(),
-            globals: vec![Set::new(); module.globals as usize],
-            written: vec![Set::new(); module.open_tables.len()],
-            outside: Set::new(),
+            globals: vec![Set::default(); module.globals as usize],
+            written: vec![Set::default(); module.open_tables.len()],
+            outside: Set::default(),
             found: BTreeMap::new(),
             has_changed: false,
         }
@@ -447,16 +465,14 @@ impl<'a> Interpreter<'a> {
 
     fn of(&self, initial: Initial) -> Set {
         match initial {
-            Initial::Null => Set::new(),
+            Initial::Null => Set::default(),
             Initial::Global(global) => self.globals[global as usize].clone(),
-            object => Set::from([object]),
+            object => only(object),
         }
     }
 
     fn grow(has_changed: &mut bool, set: &mut Set, by: &Set) {
-        let before = set.len();
-        set.extend(by);
-        *has_changed |= set.len() > before;
+        *has_changed |= join(set, by);
     }
 
     fn run(&mut self) {
@@ -467,7 +483,7 @@ impl<'a> Interpreter<'a> {
             for (number, global) in module.global_values.iter().enumerate() {
                 let mut value = self.of(global.initial);
                 if global.is_open {
-                    value.insert(Initial::Unknown);
+                    join(&mut value, &unknown());
                     let all = self.globals[number].clone();
                     Self::grow(&mut changed, &mut self.outside, &all);
                 }
@@ -507,10 +523,15 @@ impl<'a> Interpreter<'a> {
     fn held(&self, table: u32) -> Set {
         let entries = self.module().entries.iter();
         let own = entries.filter(|entry| entry.table == table);
-        let mut set: Set = own.flat_map(|entry| self.of(entry.initial)).collect();
-        set.extend(self.written.get(table as usize).into_iter().flatten());
+        let mut set = Set::default();
+        for value in own.map(|entry| self.of(entry.initial)) {
+            join(&mut set, &value);
+        }
+        if let Some(written) = self.written.get(table as usize) {
+            join(&mut set, written);
+        }
         if self.module().open_tables.get(table as usize) == Some(&true) {
-            set.insert(Initial::Unknown);
+            join(&mut set, &unknown());
         }
         set
     }
@@ -538,10 +559,7 @@ impl<'a> Interpreter<'a> {
             return;
         }
         let mut locals = self.parameters[number].clone();
-        locals.resize(
-            function.body.locals as usize,
-            Set::from([Initial::Index(0)]),
-        );
+        locals.resize(function.body.locals as usize, only(Initial::Index(0)));
         self.enter(number, 0, &locals, &[]);
         for block in 0..function.body.blocks.len() {
             let Some((mut locals, mut stack)) = self.starts.get(&(number, block)).cloned() else {
@@ -561,7 +579,10 @@ impl<'a> Interpreter<'a> {
         let stack = &stack[..height];
         let start = self.starts.entry((function, block)).or_insert_with(|| {
             self.has_changed = true;
-            (vec![Set::new(); locals.len()], vec![Set::new(); height])
+            (
+                vec![Set::default(); locals.len()],
+                vec![Set::default(); height],
+            )
         });
         let sets = start.0.iter_mut().chain(&mut start.1);
         for (set, by) in sets.zip(locals.iter().chain(stack)) {
@@ -610,12 +631,15 @@ impl<'a> Interpreter<'a> {
     fn other(&mut self, op: Op, operands: &[Set]) -> Set {
         let bytes = &self.module().image.0[op.offset as usize..];
         let mut reader = OperatorsReader::new(BinaryReader::new(bytes, 0));
-        let both = |one: &Set, other: &Set| one.union(other).copied().collect();
         match reader.read().unwrap() {
-            Operator::I32Const { value } => Set::from([Initial::Index(value as u32)]),
-            Operator::RefFunc { function_index } => Set::from([Initial::Function(function_index)]),
-            Operator::RefNull { .. } => Set::new(),
-            Operator::Select | Operator::TypedSelect { .. } => both(&operands[0], &operands[1]),
+            Operator::I32Const { value } => only(Initial::Index(value as u32)),
+            Operator::RefFunc { function_index } => only(Initial::Function(function_index)),
+            Operator::RefNull { .. } => Set::default(),
+            Operator::Select | Operator::TypedSelect { .. } => {
+                let mut both = operands[0].clone();
+                join(&mut both, &operands[1]);
+                both
+            }
             Operator::RefCastNonNull { .. } | Operator::RefAsNonNull => operands[0].clone(),
             Operator::TableGet { table } => self.held(table),
             Operator::TableSet { table } | Operator::TableFill { table } => {
@@ -657,7 +681,7 @@ impl<'a> Interpreter<'a> {
         let by_type = self.calls.callees.row(callee as usize);
         let key = self.program.functions[number].body.indirect[op.arg as usize];
         let targets = self.choose(key.table, &chosen_by, by_type);
-        let mut made = vec![Set::new(); op.pushes() as usize];
+        let mut made = vec![Set::default(); op.pushes() as usize];
         let all = targets.clone().unwrap_or_else(|| {
             let may_leave = key.table == ANY_TABLE
                 || self.module().open_tables[key.table as usize]
@@ -666,17 +690,17 @@ impl<'a> Interpreter<'a> {
                 for operand in &operands {
                     Self::grow(&mut self.has_changed, &mut self.outside, operand);
                 }
-                made.iter_mut().for_each(|set| set.extend(unknown()));
+                made.fill(unknown());
             }
-            let all = by_type.iter();
-            all.map(|function| Initial::Function(*function)).collect()
+            let all = by_type.iter().map(|function| Initial::Function(*function));
+            Rc::new(all.collect())
         });
-        for target in all {
-            let Initial::Function(target) = target else {
+        for target in all.iter() {
+            let Initial::Function(target) = *target else {
                 continue;
             };
             for (set, by) in made.iter_mut().zip(self.pass(target, &operands)) {
-                set.extend(by);
+                join(set, &by);
             }
         }
         self.found.insert((number as u32, at as u32), targets);
@@ -687,14 +711,14 @@ impl<'a> Interpreter<'a> {
         if chosen_by.contains(&Initial::Unknown) {
             return None;
         }
-        let mut found = Set::new();
-        for object in chosen_by {
+        let mut found = BTreeSet::new();
+        for object in chosen_by.iter() {
             match object {
                 Initial::Index(index) if table != ANY_TABLE => {
                     if self.written[table as usize].contains(&Initial::Unknown) {
                         return None;
                     }
-                    found.extend(&self.written[table as usize]);
+                    found.extend(self.written[table as usize].iter());
                     let entries = self.module().entries.iter();
                     let mut here = entries
                         .filter(|entry| entry.table == table && entry.index == *index)
@@ -715,7 +739,8 @@ impl<'a> Interpreter<'a> {
             Initial::Function(function) => by_type.contains(function),
             _ => false,
         };
-        Some(found.into_iter().filter(fits).collect())
+        found.retain(fits);
+        Some(Rc::new(found))
     }
 
     /// Passes arguments to a function; returns its results so far.
@@ -750,9 +775,11 @@ fn check(program: &Program, open_tables: OpenTables, text: &str) {
         let expected = interpreter.found[&(choice.function, choice.op)].clone();
         let targets = choice.targets.as_ref().map(|targets| {
             let functions = targets.iter();
-            functions
-                .map(|function| Initial::Function(*function))
-                .collect::<Set>()
+            Set::new(
+                functions
+                    .map(|function| Initial::Function(*function))
+                    .collect(),
+            )
         });
         assert_eq!(targets, expected, "{choice:?} of {text}");
     }

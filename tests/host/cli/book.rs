@@ -7,18 +7,6 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Pages whose listings are run.
-const PAGES: [&str; 8] = [
-    "tutorial.md",
-    "concepts.md",
-    "command-line.md",
-    "many-gpus.md",
-    "operating.md",
-    "program-analysis.md",
-    "program-text.md",
-    "streams.md",
-];
-
 /// Begins a line of the shell that separates the outputs of commands.
 const MARK: &str = "@@seawall-listing";
 
@@ -287,21 +275,39 @@ fn blessed(page: &str, blocks: &[Block], printed: &[Vec<String>]) -> String {
     lines.join("\n") + "\n"
 }
 
-#[test]
-fn listings_print_what_the_pages_say() {
-    let is_blessing = std::env::var_os("SEAWALL_BLESS").is_some();
-    let mut differences = String::new();
-    for name in PAGES {
-        let path = root().join("docs").join(name);
-        let page = std::fs::read_to_string(&path).unwrap();
-        let (right, differs) = check(name, &page);
-        if is_blessing {
-            std::fs::write(&path, right).unwrap();
-        } else {
-            differences += &differs;
-        }
+/// Compares a page's listings with what is printed, or writes that into the page.
+fn listings_print_what_is_said(name: &str) {
+    let path = root().join("docs").join(name);
+    let page = std::fs::read_to_string(&path).unwrap();
+    let (right, differences) = check(name, &page);
+    if std::env::var_os("SEAWALL_BLESS").is_some() {
+        std::fs::write(&path, right).unwrap();
+    } else {
+        assert!(differences.is_empty(), "{differences}");
     }
-    assert!(differences.is_empty(), "{differences}");
+}
+
+/// A test for each page, so that pages share the cores.
+macro_rules! pages {
+    ($($test:ident $page:literal,)*) => {
+        $(
+            #[test]
+            fn $test() {
+                listings_print_what_is_said($page);
+            }
+        )*
+    };
+}
+
+pages! {
+    listings_of_program_analysis "program-analysis.md",
+    listings_of_the_command_line "command-line.md",
+    listings_of_the_tutorial "tutorial.md",
+    listings_of_concepts "concepts.md",
+    listings_of_many_gpus "many-gpus.md",
+    listings_of_operating "operating.md",
+    listings_of_program_text "program-text.md",
+    listings_of_streams "streams.md",
 }
 
 /// The commands that a newcomer tries first, on a table like the one that the README names.

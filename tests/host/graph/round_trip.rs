@@ -1,5 +1,6 @@
 //! Round trips of every format and compression.
 use super::{PLAIN, WEIGHTED, load_as, rows, save};
+use crate::drawn::few;
 use proptest::prelude::*;
 use seawall::graph::{self, Graph, LoadOptions, WeightChoice, WeightKind};
 
@@ -41,7 +42,7 @@ fn graphs() -> impl Strategy<Value = Graph> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(few(32))]
 
     #[test]
     fn every_format_and_compression_keeps_the_rows(graph in graphs()) {

@@ -1,6 +1,6 @@
 //! Random programs equal the interpreter.
 
-use crate::drawn::{Case, cases, words};
+use crate::drawn::{Case, cases, few, words};
 use proptest::prelude::*;
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{RunLimits, open_baseline};
@@ -15,7 +15,7 @@ use seawall_oracles::straight;
 use std::num::NonZeroUsize;
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 100_000, failure_persistence: None, ..few(80) })]
 
     #[test]
     fn random_programs_equal_the_interpreter(
@@ -32,7 +32,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 100_000, failure_persistence: None, ..few(40) })]
 
     #[test]
     fn many_word_operations_equal_the_interpreter(
@@ -53,7 +53,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, max_shrink_iters: 100_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 100_000, failure_persistence: None, ..few(30) })]
 
     #[test]
     fn random_programs_in_baseline_host_loops_equal_the_interpreter(
@@ -130,6 +130,6 @@ fn a_transfer_beside_a_loop_does_not_end_it() {
     for threads in [2, 5] {
         let threads = NonZeroUsize::new(threads);
         let mut session = CpuSession::open(&graph, threads, RunLimits::default()).unwrap();
-        run_script(&mut session, &list, &script, 60).unwrap();
+        run_script(&mut session, &list, &script, 30).unwrap();
     }
 }

@@ -1,7 +1,7 @@
 //! Tables changed by hand: those that pass the check run to an end.
 
 use super::within;
-use crate::drawn::each;
+use crate::drawn::{each, few};
 use proptest::prelude::*;
 use seawall_oracles::hostile::{ANALYSES, CHANGES, Case, Change, End};
 
@@ -31,7 +31,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(350))]
+    #![proptest_config(few(240))]
 
     #[test]
     fn changed_tables_are_refused_or_run_to_an_end(case in case()) {

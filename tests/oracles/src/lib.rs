@@ -21,6 +21,7 @@ pub mod carriers;
 pub mod composed;
 pub mod batches;
 pub mod paths;
+pub mod pairs;
 pub mod forms;
 pub mod lanes;
 pub mod hostile;

@@ -12,23 +12,17 @@ use crate::process;
 use crate::ptx::toolchain::Toolchain;
 use crate::workspace;
 
-/// Profiles of images.
+/// How images are compiled.
 #[derive(Clone, Copy)]
 pub(super) enum Profile {
-    /// The profile of shipped firmware, which is measured.
+    /// As shipped firmware is, which is measured.
     Release,
-    /// The same with overflow checks, each of which is a panic path unless it can be proved away.
+    /// The same with overflow checks in the planner, each of which is a panic path unless it can be
+    /// proved away. Not a profile of Cargo, for which `core` would be compiled again.
     Checked,
 }
 
-impl Profile {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Release => "release",
-            Self::Checked => "checked",
-        }
-    }
-}
+const CHECKS: &str = "profile.release.package.seawall-core.overflow-checks=true";
 
 pub(super) struct Firmware<'a> {
     toolchain: &'a Toolchain,
@@ -105,9 +99,12 @@ impl<'a> Firmware<'a> {
 
     fn cargo(&self, target: &str, profile: Profile) -> Command {
         let mut cargo = self.toolchain.cargo();
+        if let Profile::Checked = profile {
+            cargo.args(["--config", CHECKS]);
+        }
         cargo
             .current_dir(folder())
-            .args(["build", "--quiet", "--locked", "--profile", profile.name()])
+            .args(["build", "--quiet", "--locked", "--release"])
             .args(["-Zbuild-std=core", "--target", target, "--target-dir"])
             .arg(target_folder())
             .env("CARGO_ENCODED_RUSTFLAGS", "-Zemit-stack-sizes")

@@ -45,8 +45,9 @@ pub(crate) struct Options {
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
     let firmware = Firmware::new(&toolchain);
-    let rows = measure(&firmware)?;
+    // First, as the measured images take the place of these.
     firmware.link_proofs(MEASURED, Profile::Checked)?;
+    let rows = measure(&firmware)?;
     budget::print(&rows);
     budget::check(&rows)?;
     let graph = CallGraph::read(&firmware, MEASURED, "everything")?;
