@@ -130,7 +130,7 @@ where
     [u32; N]: bytemuck::Pod,
 {
     let mut kept = 0;
-    let mut into: Edges<N> = Vec::new();
+    let mut into: Edges<N>;
     match direction {
         Direction::Directed => {
             edges.par_iter_mut().for_each(|edge| edge.swap(0, 1));
@@ -138,23 +138,18 @@ where
         }
         Direction::Both => {
             join(&mut edges, nodes, Order::Weight);
-            let of = |edge: &[u32; N]| [edge[0], edge[1]].map(|end| own.contains(&end));
-            let ends = |edge: &[u32; N]| {
-                let [low, high] = of(edge);
-                usize::from(low) + usize::from(high && edge[0] != edge[1])
+            let is_low = |edge: &&[u32; N]| own.contains(&edge[0]);
+            kept = edges.par_iter().filter(is_low).count() as u64;
+            memory::check(2 * edges.len() as u64 * 4 * N as u64)?;
+            let both = |edge: [u32; N]| {
+                let mut turned = edge;
+                turned.swap(0, 1);
+                let ends = [Some(edge), (edge[0] != edge[1]).then_some(turned)];
+                ends.into_iter()
+                    .flatten()
+                    .filter(|edge| own.contains(&edge[0]))
             };
-            memory::reserve_exact(&mut into, edges.par_iter().map(ends).sum())?;
-            for mut edge in edges {
-                let [low, high] = of(&edge);
-                if low {
-                    kept += 1;
-                    into.push(edge);
-                }
-                if high && edge[0] != edge[1] {
-                    edge.swap(0, 1);
-                    into.push(edge);
-                }
-            }
+            into = edges.into_par_iter().flat_map_iter(both).collect();
         }
     }
     radix::sort(&mut into, nodes);

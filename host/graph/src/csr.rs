@@ -6,10 +6,20 @@
 
 use rayon::prelude::*;
 
+use super::generate::transposed;
 use super::memory::{self, Shortage};
 
 /// With fewer edges, a transpose on one thread is faster than starting others.
 const PARALLEL_EDGES: usize = 1 << 18;
+
+/// Edges and nodes from which on a transpose sorts edges into parts that a cache holds, if they lead
+/// further than to the next nodes.
+const SORTED_EDGES: usize = 1 << 22;
+const SORTED_NODES: u32 = 1 << 21;
+const NEAR: u32 = 1 << 17;
+
+/// Rows that are looked at to see how far edges lead.
+const SAMPLES: u32 = 1 << 10;
 
 /// Adjacency in compressed sparse rows.
 #[derive(Clone, Debug, Default)]
@@ -119,6 +129,32 @@ impl Csr {
     /// # Errors
     /// [`Shortage`].
     pub fn transpose_part(&self, first: u32, nodes: u32, weighted: bool) -> Result<Csr, Shortage> {
+        let has_weights = weighted && self.weights.is_some();
+        if !has_weights && self.leads_far(first, nodes) {
+            return transposed(self, first, nodes);
+        }
+        self.scattered(first, nodes, has_weights)
+    }
+
+    /// Whether most edges lead so far that a cache holds neither counters nor rows of where they lead to:
+    /// then sorting them first takes half the time on one thread, and a quarter on two. By a sample.
+    fn leads_far(&self, first: u32, nodes: u32) -> bool {
+        if nodes < SORTED_NODES || self.targets.len() < SORTED_EDGES {
+            return false;
+        }
+        let step = (self.nodes() / SAMPLES).max(1);
+        let rows = (0..self.nodes()).step_by(step as usize);
+        let sample = rows.filter_map(|row| Some((first + row, *self.neighbours(row).first()?)));
+        let [mut all, mut far] = [0_u32; 2];
+        for (from, to) in sample {
+            all += 1;
+            far += u32::from(from.abs_diff(to) > NEAR);
+        }
+        2 * far > all
+    }
+
+    /// Transposes without a buffer: each edge goes to its place at once, wherever in memory that is.
+    fn scattered(&self, first: u32, nodes: u32, weighted: bool) -> Result<Csr, Shortage> {
         let mut offsets = memory::zeroed::<u32>(nodes as usize + 1)?;
         self.count_targets(&mut offsets[1..]);
         for at in 1..offsets.len() {
@@ -279,6 +315,48 @@ mod tests {
         assert_eq!(reverse.offsets(), [0, 0, 1, 3]);
         assert_eq!(reverse.targets(), [0, 0, 1]);
         assert_eq!(reverse.weights(), Some(&[7u32, 8, 9][..]));
+    }
+
+    /// Rows of `nodes` nodes, with loops and parallel edges.
+    fn drawn(nodes: u32, edges: u32) -> Csr {
+        let stream = crate::mix::Stream::new(3, 9);
+        let ends = |at: u32| {
+            let word = stream.word(u64::from(at));
+            let skewed = (word as u32 % nodes) & (word >> 40) as u32;
+            [skewed % nodes, (word >> 32) as u32 % nodes]
+        };
+        let mut all: Vec<[u32; 2]> = (0..edges).map(ends).collect();
+        all.sort_unstable();
+        let mut offsets = vec![0; nodes as usize + 1];
+        all.iter()
+            .for_each(|edge| offsets[edge[0] as usize + 1] += 1);
+        for at in 1..offsets.len() {
+            offsets[at] += offsets[at - 1];
+        }
+        let targets: Vec<u32> = all.iter().map(|edge| edge[1]).collect();
+        csr(&offsets, &targets, None)
+    }
+
+    #[test]
+    fn sorted_edges_make_the_same_transpose() {
+        for (nodes, edges) in [(70_000, 400_000), (300, 300_000), (1, 9), (5, 0)] {
+            let rows = drawn(nodes, edges);
+            let wanted = rows.transpose().unwrap();
+            for threads in [1, 2, 5] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+                let pool = pool.build().unwrap();
+                let found = pool.install(|| transposed(&rows, 0, nodes)).unwrap();
+                assert!(found.offsets == wanted.offsets && found.targets == wanted.targets);
+            }
+        }
+        // The rows of nodes 40 and 41 of 50.
+        let part = csr(&[0, 2, 5], &[3, 49, 3, 3, 40], None);
+        let found = transposed(&part, 40, 50).unwrap();
+        assert_eq!(found.targets, [40, 41, 41, 41, 40]);
+        assert_eq!(found.neighbours(3), [40, 41, 41]);
+        assert_eq!(found.neighbours(49), [40]);
+        let found = part.transpose_part(40, 50, true).unwrap();
+        assert_eq!(found.neighbours(3), [40, 41, 41]);
     }
 
     #[test]

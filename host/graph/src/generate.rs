@@ -12,6 +12,7 @@ mod rmat;
 mod scatter;
 
 pub use part::Generated;
+pub(super) use random::transposed;
 
 use std::array::from_fn;
 

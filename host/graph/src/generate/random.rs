@@ -48,6 +48,31 @@ pub(super) fn rows(
     joined(plan, lower, higher)
 }
 
+/// Returns the transpose of rows whose nodes are numbered from `first` on: `nodes` rows, of which row `v`
+/// holds each of them whose row holds `v`. No row is written out of order in more than a cache holds.
+pub(crate) fn transposed(csr: &Csr, first: u32, nodes: u32) -> Result<Csr, Shortage> {
+    let edges = csr.targets().len();
+    let plan = Plan::of(nodes, edges as u64);
+    let lanes = plan.lanes(edges, STRETCHES as usize * rayon::current_num_threads());
+    let start = |lane: usize| {
+        let goal = (lane * edges / lanes) as u32;
+        csr.offsets[..csr.nodes() as usize].partition_point(|&offset| offset < goal) as u32
+    };
+    let turn = |lane: usize, out: &mut Writer<'_, '_>| {
+        let end = if lane + 1 == lanes {
+            csr.nodes()
+        } else {
+            start(lane + 1)
+        };
+        for row in start(lane)..end {
+            for &target in csr.neighbours(row) {
+                out.push(target, first + row);
+            }
+        }
+    };
+    joined(plan, None, Half::of(plan, edges, lanes, Keep::All, turn)?)
+}
+
 /// Draws the same edges as [`rows`], and builds the rows of incoming edges of `nodes` alone, which are
 /// not none. Every edge is drawn twice: to count those that lead to the nodes, and to keep them.
 ///
@@ -105,7 +130,8 @@ fn drawn_half(
             list(out, first..drawn.min(first + stretch));
         }
     };
-    Half::of(plan, edges, rayon::current_num_threads(), list)
+    let lanes = rayon::current_num_threads();
+    Half::of(plan, edges, lanes, Keep::One, list)
 }
 
 /// Calls `keep` with the row and the other end of each edge of a stretch that leads to `nodes`; rows
@@ -170,7 +196,14 @@ fn mirrored(plan: Plan, higher: &Half) -> Result<Half, Shortage> {
             }
         }
     };
-    Half::of(plan, edges, lanes, turn)
+    Half::of(plan, edges, lanes, Keep::One, turn)
+}
+
+/// How many of equal edges stay.
+#[derive(Clone, Copy)]
+enum Keep {
+    One,
+    All,
 }
 
 /// One half of each row, or all of it. Rows lie in order, with no gaps.
@@ -183,12 +216,12 @@ struct Half {
 }
 
 impl Half {
-    /// Makes rows, sorted and without duplicates, of up to `edges` edges that `list` lists on each
-    /// of `lanes` lanes.
+    /// Makes sorted rows of up to `edges` edges that `list` lists on each of `lanes` lanes.
     fn of(
         plan: Plan,
         edges: usize,
         lanes: usize,
+        keep: Keep,
         list: impl Fn(usize, &mut Writer<'_, '_>) + Sync,
     ) -> Result<Self, Shortage> {
         let mut pool = Pool::new(plan, edges, lanes)?;
@@ -199,7 +232,10 @@ impl Half {
         let jobs = jobs.into_par_iter();
         let counts = jobs.map_init(Vec::new, |scratch, (part, ends)| {
             let targets = place(part, scratch, ends)?;
-            let kept = dedup(targets, ends);
+            let kept = match keep {
+                Keep::One => dedup(targets, ends),
+                Keep::All => sort(targets, ends),
+            };
             part.put(&targets[..kept]);
             Ok(kept)
         });
@@ -290,6 +326,18 @@ fn place<'a>(
         }
     }
     Ok(slot)
+}
+
+/// Sorts each row of a part; returns the length of all.
+fn sort(slot: &mut [u32], ends: &[u32]) -> usize {
+    let mut rest = slot;
+    let mut start = 0;
+    for end in ends {
+        let row = rest.split_off_mut(..(end - start) as usize);
+        row.unwrap_or_default().sort_unstable();
+        start = *end;
+    }
+    start as usize
 }
 
 /// Sorts each row of a part, drops duplicates, and moves rows together; returns their length.

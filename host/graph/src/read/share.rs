@@ -23,6 +23,7 @@ use crate::weights::{Growing, each_weight};
 use crate::{Graph, GraphError, WeightKind};
 use bytemuck::allocation::{cast_vec, try_cast_vec};
 use bytemuck::{cast_slice, cast_slice_mut};
+use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -31,6 +32,9 @@ use std::sync::atomic::AtomicU64;
 
 /// Bytes that are read at once to find the end of a line.
 const STEP: usize = 1 << 16;
+
+/// Edges that a thread takes at a time.
+const EDGES: usize = 1 << 16;
 
 /// Fewest bytes of a line with an edge.
 const LINE_LEAST: u64 = 4;
@@ -352,14 +356,22 @@ impl TextFile {
     /// nodes.
     #[must_use]
     pub fn ends_by_block(&self, share: &TextShare, nodes: u32, block: u32) -> Vec<u64> {
-        let mut counts = vec![0_u64; nodes.div_ceil(block.max(1)) as usize];
-        let first = usize::from(!self.is_symmetric());
-        for edge in share.edges() {
+        let (block, first) = (block.max(1), usize::from(!self.is_symmetric()));
+        let none = || vec![0_u64; nodes.div_ceil(block) as usize];
+        let count = |mut counts: Vec<u64>, edge: &[u32]| {
             for end in &edge[first..2] {
-                counts[(end / block.max(1)) as usize] += 1;
+                counts[(end / block) as usize] += 1;
             }
-        }
-        counts
+            counts
+        };
+        let counts = share.words.par_chunks_exact(share.width());
+        let counts = counts.with_min_len(EDGES).fold(none, count);
+        counts.reduce(none, |mut sums, counts| {
+            sums.iter_mut()
+                .zip(counts)
+                .for_each(|(sum, count)| *sum += count);
+            sums
+        })
     }
 
     /// The words of a share's edges for each range of nodes that they lead to, or touch if they lead
@@ -374,29 +386,29 @@ impl TextFile {
             let from = owner(edge[0]);
             (to, (self.is_symmetric() && from != to).then_some(from))
         };
+        let bytes = 4 * share.words.len() as u64 * (2 + u64::from(self.is_symmetric()));
+        memory::check(bytes).map_err(self.short())?;
         let width = share.width();
-        let mut counts = vec![0_usize; cuts.len() - 1];
-        for edge in share.edges() {
-            let (to, from) = owners(edge);
-            counts[to] += width;
-            if let Some(from) = from {
-                counts[from] += width;
+        let split = |words: &[u32]| {
+            let mut parts = vec![Vec::new(); cuts.len() - 1];
+            for edge in words.chunks_exact(width) {
+                let (to, from) = owners(edge);
+                parts[to].extend_from_slice(edge);
+                if let Some(from) = from {
+                    parts[from].extend_from_slice(edge);
+                }
             }
-        }
-        let mut parts: Vec<Vec<u32>> = Vec::new();
-        for count in counts {
-            let mut part = Vec::new();
-            memory::reserve_exact(&mut part, count).map_err(self.short())?;
-            parts.push(part);
-        }
-        for edge in share.edges() {
-            let (to, from) = owners(edge);
-            parts[to].extend_from_slice(edge);
-            if let Some(from) = from {
-                parts[from].extend_from_slice(edge);
-            }
-        }
-        Ok(parts)
+            parts
+        };
+        let pieces = share.words.par_chunks(width * EDGES).map(split);
+        let pieces: Vec<Vec<Vec<u32>>> = pieces.collect();
+        drop(share);
+        let parts = (0..cuts.len() - 1).into_par_iter();
+        let joined = parts.map(|rank| {
+            let of_rank: Vec<&[u32]> = pieces.iter().map(|parts| &parts[rank][..]).collect();
+            of_rank.concat()
+        });
+        Ok(joined.collect())
     }
 
     /// Makes the incoming rows of the nodes `own`, out of `nodes`, from the words of all edges that
@@ -466,10 +478,6 @@ impl TextShare {
 
     const fn width(&self) -> usize {
         if self.is_weighted { 3 } else { 2 }
-    }
-
-    fn edges(&self) -> impl Iterator<Item = &[u32]> {
-        self.words.chunks_exact(self.width())
     }
 }
 
