@@ -128,6 +128,7 @@ impl Csr {
     ///
     /// # Errors
     /// [`Shortage`].
+    #[doc(hidden)]
     pub fn transpose_part(&self, first: u32, nodes: u32, weighted: bool) -> Result<Csr, Shortage> {
         let has_weights = weighted && self.weights.is_some();
         if !has_weights && self.leads_far(first, nodes) {
@@ -190,6 +191,7 @@ impl Csr {
     }
 
     /// Adds to each of `counts` the edges that lead there. Targets have to be below their number.
+    #[doc(hidden)]
     pub fn count_targets(&self, counts: &mut [u32]) {
         let threads = parts_for(self.targets.len());
         if threads == 1 {

@@ -59,7 +59,9 @@ pub use load::{
 };
 pub use model::{Graph, KeptRows};
 pub use nearest::{did_you_mean, nearest};
-pub use read::{TextFacts, TextFile, TextPart, TextShare, is_graph_name};
+#[doc(hidden)]
+pub use read::{TextFacts, TextPart, TextShare};
+pub use read::{TextFile, is_graph_name};
 pub use scale::{Scale, ScaleError};
 pub use shortcuts::EdgeLengths;
 pub use weights::WeightKind;

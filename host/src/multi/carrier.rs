@@ -59,6 +59,7 @@ pub trait Carrier: Send {
 ///
 /// # Errors
 /// As [`Carrier::all_gather`].
+#[doc(hidden)]
 pub fn counts_of_all<C: Carrier + ?Sized>(
     carrier: &mut C,
     parts: &[Vec<u32>],

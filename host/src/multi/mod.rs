@@ -30,7 +30,9 @@ mod text;
 mod way;
 
 pub use crate::backend::share::{Refusal, refusal};
-pub use carrier::{Carrier, CarrierError, counts_of_all};
+#[doc(hidden)]
+pub use carrier::counts_of_all;
+pub use carrier::{Carrier, CarrierError};
 pub(crate) use carrier::{gather, gather_alike, lost, name_of_ranks, split};
 pub use choice::{DeviceChoice, NoDevice};
 pub use devices::Devices;

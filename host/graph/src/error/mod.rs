@@ -348,6 +348,7 @@ pub enum GraphError {
 impl GraphError {
     /// The error of a part of a file before which there are so many lines.
     #[must_use]
+    #[doc(hidden)]
     pub fn after_lines(mut self, lines: u64) -> Self {
         if let Self::Line { line, .. } | Self::EdgeCount { line, .. } = &mut self {
             *line += lines;

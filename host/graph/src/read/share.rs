@@ -55,6 +55,7 @@ pub struct TextFile {
 
 /// The edges of a share.
 #[derive(Debug)]
+#[doc(hidden)]
 pub struct TextShare {
     /// Two words for each edge, or three with a weight.
     words: Vec<u32>,
@@ -70,6 +71,7 @@ pub struct TextShare {
 /// Facts of all shares together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct TextFacts {
     /// Edges listed.
     pub listed: u64,
@@ -105,6 +107,7 @@ impl TextFacts {
 /// Incoming edges of some nodes.
 #[derive(Debug)]
 #[non_exhaustive]
+#[doc(hidden)]
 pub struct TextPart {
     /// A row for each node, with the nodes from which edges lead there.
     pub rows: Csr,
@@ -192,12 +195,14 @@ impl TextFile {
 
     /// The bytes of the edges and the lines before them, by which processes compare their files.
     #[must_use]
+    #[doc(hidden)]
     pub fn place(&self) -> [u64; 3] {
         [self.bytes.start, self.bytes.end, self.lines]
     }
 
     /// Whether edges name nodes by their numbers, which the file states, and not by any ids.
     #[must_use]
+    #[doc(hidden)]
     pub const fn is_numbered(&self) -> bool {
         self.layout.header.is_some()
     }
@@ -222,6 +227,7 @@ impl TextFile {
     ///
     /// # Errors
     /// [`GraphError`] as [`load`](crate::load); [`GraphError::Changed`].
+    #[doc(hidden)]
     pub fn share(&self, own: u32, of: u32) -> Result<TextShare, GraphError> {
         match self.has_weights() {
             true => self.read::<3>(own, of),
@@ -231,6 +237,7 @@ impl TextFile {
 
     /// Lines before the edges.
     #[must_use]
+    #[doc(hidden)]
     pub const fn lines_before(&self) -> u64 {
         self.lines
     }
@@ -284,6 +291,7 @@ impl TextFile {
     /// Words of bits that hold the ids of all shares, by the facts of all; `None` if there are ids that
     /// they do not hold, or too few edges for so many bits.
     #[must_use]
+    #[doc(hidden)]
     pub fn bit_words(&self, facts: &TextFacts) -> Option<usize> {
         let noted = self.notes.nodes.iter().map(|id| id.saturating_add(1));
         let end = noted.max().unwrap_or(0).max(facts.end);
@@ -296,6 +304,7 @@ impl TextFile {
     ///
     /// # Errors
     /// [`GraphError::Memory`].
+    #[doc(hidden)]
     pub fn bits(&self, share: &TextShare, words: usize) -> Result<Vec<u64>, GraphError> {
         let mut bits: Vec<AtomicU64> = Vec::new();
         memory::reserve_exact(&mut bits, words).map_err(self.short())?;
@@ -317,6 +326,7 @@ impl TextFile {
     ///
     /// # Errors
     /// [`GraphError`] as [`load`](crate::load).
+    #[doc(hidden)]
     pub fn number(
         &self,
         share: &mut TextShare,
@@ -355,6 +365,7 @@ impl TextFile {
     /// Ends of a share's edges that count for the rows of incoming edges, for each block of `block`
     /// nodes.
     #[must_use]
+    #[doc(hidden)]
     pub fn ends_by_block(&self, share: &TextShare, nodes: u32, block: u32) -> Vec<u64> {
         let (block, first) = (block.max(1), usize::from(!self.is_symmetric()));
         let none = || vec![0_u64; nodes.div_ceil(block) as usize];
@@ -379,6 +390,7 @@ impl TextFile {
     ///
     /// # Errors
     /// [`GraphError::Memory`].
+    #[doc(hidden)]
     pub fn split(&self, share: TextShare, cuts: &[u32]) -> Result<Vec<Vec<u32>>, GraphError> {
         let owner = |end: u32| cuts[1..].partition_point(|cut| *cut <= end);
         let owners = |edge: &[u32]| {
@@ -416,6 +428,7 @@ impl TextFile {
     ///
     /// # Errors
     /// [`GraphError::Memory`]; [`GraphError::TooManyEdges`] for 2^32 and more.
+    #[doc(hidden)]
     pub fn part(
         &self,
         words: Vec<u32>,
@@ -440,6 +453,7 @@ impl TextFile {
 
     /// The nodes with the numbers of loops and parallel edges of all parts.
     #[must_use]
+    #[doc(hidden)]
     pub fn with_counts(&self, nodes: Graph, loops: u64, parallel: u64) -> Graph {
         let word = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let counts = Counts {
