@@ -19,6 +19,7 @@ use super::{BackendError, Canceller};
 use crate::multi::{Carrier, gather, gather_alike, lost, split};
 use bytemuck::{Zeroable, bytes_of, cast_slice, pod_read_unaligned};
 use seawall_core::abi::multi::{ENDED, LIST, MAIL_WORDS, Mail, MultiKind};
+use std::iter::from_fn;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -502,12 +503,15 @@ impl<K: RankKernel> Mailbox<'_, K> {
         match self.job.run.kind {
             MultiKind::Components => payload.iter().all(|root| *root < self.job.run.nodes),
             MultiKind::Ranks => true,
-            _ => {
+            _ if sent.is_list => {
                 let nodes = self.nodes(sent.rank);
-                let mut count = 0;
-                let mut found = nodes_of(&payload[..sent.count], sent.is_list, nodes.start)
-                    .inspect(|_| count += 1);
-                found.all(|node| nodes.contains(&node)) && count == sent.found
+                payload[..sent.found]
+                    .iter()
+                    .all(|node| nodes.contains(node))
+            }
+            _ => {
+                let nodes = self.nodes(sent.rank).len();
+                are_bits(&payload[..sent.count], nodes, sent.found)
             }
         }
     }
@@ -585,6 +589,18 @@ impl Sent {
     }
 }
 
+/// Whether words have a bit for each of `nodes` nodes and none beyond, and `found` of these are set. By
+/// words: there are many, and most have no bit.
+fn are_bits(words: &[u32], nodes: usize, found: usize) -> bool {
+    // No words are sent for no nodes.
+    let beyond = (words.len() * 32).saturating_sub(nodes) as u32;
+    let count: u32 = words.iter().map(|word| word.count_ones()).sum();
+    let is_within = words
+        .last()
+        .is_none_or(|last| last.leading_zeros() >= beyond);
+    is_within && count as usize == found
+}
+
 /// The nodes of a list, or of bits whose first is that of node `first`.
 fn nodes_of(words: &[u32], is_list: bool, first: u32) -> impl Iterator<Item = u32> {
     let listed = words.iter().copied().filter(move |_| is_list);
@@ -592,8 +608,31 @@ fn nodes_of(words: &[u32], is_list: bool, first: u32) -> impl Iterator<Item = u3
         .zip(words)
         .filter(move |_| !is_list)
         .flat_map(move |(at, word)| {
-            let is_set = move |bit: &u32| word >> bit & 1 != 0;
-            (0..32).filter(is_set).map(move |bit| first + at * 32 + bit)
+            let mut rest = *word;
+            from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(first + at * 32 + bit)
+            })
         });
     listed.chain(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_beyond_the_nodes_and_wrong_counts_are_refused() {
+        assert!(are_bits(&[0b101, 1 << 2], 35, 3));
+        assert!(!are_bits(&[0b101, 1 << 3], 35, 3));
+        assert!(!are_bits(&[0b101, 1 << 2], 35, 2));
+        assert!(are_bits(&[u32::MAX], 32, 32));
+        assert!(are_bits(&[0; 3], 70, 0) && are_bits(&[], 35, 0));
+        assert!(!are_bits(&[], 35, 1));
+        let nodes: Vec<u32> = nodes_of(&[0, 0x8000_0001, 0], false, 64).collect();
+        assert_eq!(nodes, [96, 127]);
+        let listed: Vec<u32> = nodes_of(&[5, 3], true, 64).collect();
+        assert_eq!(listed, [5, 3]);
+    }
 }
