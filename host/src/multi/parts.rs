@@ -195,7 +195,9 @@ impl GraphInParts {
         let way = way_of(request, &Devices::simulated(devices, 1))?;
         let follows = request.weighted && source.weight_kind().is_some() && !unit_weights;
         let edges = source.edges_max();
-        let is_large = edges > u64::from(u32::MAX);
+        // Of text only the bytes are known: the loader refuses what is too large.
+        let is_known = !matches!(source, PartSource::Text(_));
+        let is_large = is_known && edges > u64::from(u32::MAX);
         let reason = match way {
             Way::Whole(_) => "this analysis takes the whole graph",
             Way::Cut(_) if !source.is_simple() && !keeps_all(request)? => {
@@ -212,7 +214,7 @@ impl GraphInParts {
         }
         let most = match source {
             PartSource::File(_) => "has",
-            PartSource::Generator { .. } | PartSource::Text(_) => "has up to",
+            _ => "has up to",
         };
         Err(RunError::CannotSplit {
             analysis: request.analysis,
@@ -621,18 +623,21 @@ impl GraphInParts {
         Ok(self.split(request, run))
     }
 
-    /// How a check of `request` loads the whole graph.
+    /// How a check of `request` loads the whole graph. Text is read as its shares were: weights decide
+    /// which lines list one edge.
     fn options(&self, request: &RunRequest) -> LoadOptions {
+        if let PartSource::Text(text) = &self.source {
+            return text.options().clone();
+        }
         let weights = match (request.reads_weights(), self.unit_weights) {
             (false, _) => WeightChoice::Ignored,
             (true, false) => WeightChoice::Given,
             (true, true) => WeightChoice::Unit,
         };
-        let options = match &self.source {
-            PartSource::Text(text) => text.options().clone(),
-            PartSource::File(_) | PartSource::Generator { .. } => LoadOptions::default(),
-        };
-        LoadOptions { weights, ..options }
+        LoadOptions {
+            weights,
+            ..LoadOptions::default()
+        }
     }
 
     fn split<'a>(
