@@ -99,7 +99,7 @@ pub(super) fn cuts(sizes: Sizes<'_>, devices: u32) -> Vec<u32> {
         let wanted = (all * u128::from(device) / u128::from(devices)) as u64;
         let first = first_node(nodes, |node| cost(node) >= wanted);
         let rounded = (u64::from(first) + u64::from(CUT / 2)) / u64::from(CUT) * u64::from(CUT);
-        let cut = rounded.min(u64::from(nodes)) as u32;
+        let cut = rounded.min(u64::from(nodes / CUT * CUT)) as u32;
         cuts.push(cut.max(cuts[cuts.len() - 1]));
     }
     cuts.push(nodes);

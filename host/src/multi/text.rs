@@ -149,7 +149,8 @@ fn cuts_of_blocks(nodes: u32, ends: &[u64], ranks: u32) -> Vec<u32> {
     for (block, cost) in (1_u64..).zip(costs) {
         sum += cost;
         while cuts.len() < ranks as usize && sum >= all / u64::from(ranks) * cuts.len() as u64 {
-            cuts.push((block * u64::from(CUT)).min(u64::from(nodes)) as u32);
+            // The last block may be cut off, and ranges begin at multiples.
+            cuts.push(block.min(u64::from(nodes / CUT)) as u32 * CUT);
         }
     }
     cuts.resize(ranks as usize + 1, nodes);
@@ -163,7 +164,7 @@ mod tests {
     #[test]
     fn blocks_are_cut_by_their_edges() {
         assert_eq!(cuts_of_blocks(0, &[], 3), [0, 0, 0, 0]);
-        assert_eq!(cuts_of_blocks(9, &[5], 2), [0, 9, 9]);
+        assert_eq!(cuts_of_blocks(9, &[5], 2), [0, 0, 9]);
         let even = [0; 8];
         assert_eq!(
             cuts_of_blocks(8 * CUT - 3, &even, 2),
