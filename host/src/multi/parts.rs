@@ -181,8 +181,8 @@ struct Sums {
 impl GraphInParts {
     /// Whether each of `devices` devices or ranks takes its own part of a graph for `request`, with the
     /// weight 1 on every edge if `unit_weights`. The whole graph has to be loaded otherwise: for analyses
-    /// that share out sources or triangles, for files with loops or parallel edges, and for rankings that
-    /// may follow weights.
+    /// that share out sources or triangles, for files with loops or parallel edges that the analysis
+    /// drops, and for rankings that may follow weights.
     ///
     /// # Errors
     /// [`RunError::CannotSplit`], also where the whole graph is needed and has 2^32 edges or more.
@@ -541,22 +541,16 @@ impl GraphInParts {
         nodes: Range<u32>,
         is_weighted: bool,
     ) -> Result<Cow<'_, Csr>, GraphError> {
-        if let Some(made) = &self.made {
-            let part = device.checked_sub(made.first);
-            let part = part.and_then(|at| made.parts.get(at as usize));
-            return Ok(part.map_or_else(|| Cow::Owned(Csr::default()), Cow::Borrowed));
+        if let PartSource::File(file) = &self.source {
+            let part = file.edges_to(nodes, &self.outgoing, self.incoming(), is_weighted);
+            return part.map(Cow::Owned);
         }
-        match &self.source {
-            PartSource::File(file) => {
-                let part = file.edges_to(nodes, &self.outgoing, self.incoming(), is_weighted);
-                part.map(Cow::Owned)
-            }
-            PartSource::Generator {
-                generated,
-                weighted,
-            } => generated.edges_to(nodes, *weighted).map(Cow::Owned),
-            PartSource::Text(_) => Ok(Cow::Owned(Csr::default())),
-        }
+        let made = self.made.iter();
+        let part = made.flat_map(|made| (made.first..).zip(&made.parts));
+        let own = part
+            .filter(|(number, _)| *number == device)
+            .map(|(_, part)| part);
+        Ok(own.last().map_or_else(Cow::default, Cow::Borrowed))
     }
 
     /// Adds a part to the sums. Of a file that is not symmetric, and of a generated graph, none has to

@@ -3,7 +3,7 @@
 use super::near;
 use super::random::rows_to;
 use super::rmat::Rmat;
-use super::{JUMP_MAX, STREAM_JUMPS, Uniform, grid_row, jump};
+use super::{Draw, JUMP_MAX, STREAM_JUMPS, Uniform, grid_row, jump};
 use crate::build::Direction;
 use crate::csr::Csr;
 use crate::drawn::draw_weights;
@@ -87,8 +87,6 @@ impl Generated {
     pub fn edges_to(&self, nodes: Range<u32>, weighted: bool) -> Result<Csr, GraphError> {
         let short = |short| GraphError::memory(&self.spec, short);
         let nodes = nodes.start.min(self.nodes())..nodes.end.min(self.nodes());
-        let drawn = |scale: u32, factor: u32| u64::from(factor) << scale;
-        let direction = Direction::of(self.is_symmetric());
         let rows = match self.shape {
             _ if nodes.is_empty() => near::rows(0..0, |_| None.into_iter()).map_err(short),
             Generator::Rmat {
@@ -96,20 +94,12 @@ impl Generated {
                 edge_factor,
                 seed,
                 ..
-            } => {
-                let draw = Rmat::new(scale, seed);
-                let drawn = drawn(scale, edge_factor);
-                rows_to(&self.spec, nodes.clone(), drawn, &draw, direction)
-            }
+            } => self.drawn(&nodes, scale, edge_factor, &Rmat::new(scale, seed)),
             Generator::Uniform {
                 scale,
                 edge_factor,
                 seed,
-            } => {
-                let draw = Uniform::new(scale, seed);
-                let drawn = drawn(scale, edge_factor);
-                rows_to(&self.spec, nodes.clone(), drawn, &draw, direction)
-            }
+            } => self.drawn(&nodes, scale, edge_factor, &Uniform::new(scale, seed)),
             Generator::Grid { width, height } => {
                 let edges = 4 * nodes.len() as u64;
                 check_counts(&self.spec, 0, edges, false)?;
@@ -132,6 +122,18 @@ impl Generated {
             rows.weights = Some(weights);
         }
         Ok(rows)
+    }
+
+    fn drawn(
+        &self,
+        nodes: &Range<u32>,
+        scale: u32,
+        edge_factor: u32,
+        draw: &impl Draw,
+    ) -> Result<Csr, GraphError> {
+        let drawn = u64::from(edge_factor) << scale;
+        let direction = Direction::of(self.is_symmetric());
+        rows_to(&self.spec, nodes.clone(), drawn, draw, direction)
     }
 }
 

@@ -3,7 +3,8 @@
 //! Path of a file: [`source`] opens and decompresses, [`chunks`] cuts into pieces of whole lines,
 //! [`header_sniffer`] recognises the format, [`body`] parses edges in parallel, [`gather`] joins
 //! them, and [`labels`] numbers the nodes of edge lists by the ids that were [`seen`], [`named`]
-//! for names. Formats other than lists of edges have separate readers; `.swg` takes the short path
+//! for names; [`share`] reads a part of the bytes where several processes read one file. Formats other
+//! than lists of edges have separate readers; `.swg` takes the short path
 //! through [`binary`]. This module only chooses the path.
 
 mod binary;

@@ -436,8 +436,13 @@ impl TextFile {
         nodes: u32,
     ) -> Result<TextPart, GraphError> {
         let width = if self.has_weights() { 3 } else { 2 };
-        let most = words.len() as u64 / width * (1 + u64::from(self.is_symmetric()));
-        check_counts(&self.name, 0, most, false)?;
+        let is_symmetric = self.is_symmetric();
+        let rows = |edge: &[u32]| {
+            let turned = is_symmetric && edge[0] != edge[1] && own.contains(&edge[0]);
+            u64::from(own.contains(&edge[1])) + u64::from(turned)
+        };
+        let edges = words.par_chunks_exact(width).map(rows).sum();
+        check_counts(&self.name, 0, edges, false)?;
         let built = match width {
             3 => build::rows_to::<3>(edges_of(words), own, nodes, self.direction()),
             _ => build::rows_to::<2>(edges_of(words), own, nodes, self.direction()),
