@@ -75,6 +75,45 @@ fn analyses(((list, sources), machine, mut random): (Drawn, u32, Random)) -> Tri
         .try_for_each(|asked| run_analysis(&mut session, &graph, &list, asked, 1))
 }
 
+/// Searches of many levels, whose frontiers are a warp's or a block's. A node of many edges may be on
+/// the way.
+fn deep((machine, width, mut random): (u32, u32, Random)) -> Tried {
+    let nodes = width * (36 + random.below(30));
+    let reach = width + 1;
+    let mut edges: Vec<_> = (0..nodes)
+        .flat_map(|node| [(); 3].map(|()| (node, node + 1 + random.below(reach))))
+        .collect();
+    if random.once_in(2) {
+        let hub = random.below(nodes);
+        edges.extend((1..=20 + random.below(60)).map(|ahead| (hub, hub + ahead)));
+    }
+    edges.retain(|edge| edge.1 < nodes && !random.once_in(20));
+    let list = EdgeList {
+        nodes,
+        edges,
+        undirected: random.once_in(2),
+    };
+    let graph = list.graph().unwrap();
+    let mut session = session(&graph, machine);
+    let sources = vec![0, random.below(width)];
+    let details = [
+        (AnalysisKind::Bfs, Detail::Plain),
+        (AnalysisKind::Bfs, Detail::Parents),
+        (AnalysisKind::Reach, Detail::Plain),
+    ];
+    details.into_iter().try_for_each(|(analysis, detail)| {
+        let asked = RunOptions {
+            analysis,
+            sources: sources.clone(),
+            max_levels: if random.once_in(4) { 35 } else { UNLIMITED },
+            policy: SearchPolicy::default(),
+            incoming: random.once_in(2),
+            detail,
+        };
+        run_analysis(&mut session, &graph, &list, &asked, 1)
+    })
+}
+
 /// Triangles of dense graphs: rows that warps and blocks keep as hash tables, in pieces too, and
 /// that are looked up from both ends of an edge.
 fn dense((nodes, missing, machine): (u32, HashSet<(u32, u32)>, u32)) -> Tried {
@@ -354,6 +393,13 @@ fn operations((waves, words, machine, twins, mut random): (u32, u32, u32, bool, 
 #[test]
 fn analyses_on_warps_equal_the_oracles() {
     each(4, (graphs(150), MACHINES, choices(30)), analyses);
+}
+
+#[test]
+fn deep_searches_on_warps_equal_the_oracle() {
+    let random = || any::<u64>().prop_map(Random::new);
+    each(3, (MACHINES, 1..9_u32, random()), deep);
+    each(3, (MACHINES, 30..70_u32, random()), deep);
 }
 
 #[test]
