@@ -59,6 +59,8 @@ def both(name: str, graph: nx.Graph, *args: Any, typed: bool = True, **kwargs: A
 
 #: Arguments that a function is tried with: how many nodes it takes, and its keywords.
 CALLS: dict[str, tuple[int, list[dict[str, Any]]]] = {
+    "all_pairs_bellman_ford_path": (0, [{}]),
+    "all_pairs_bellman_ford_path_length": (0, [{}, {"weight": "other"}]),
     "all_pairs_dijkstra": (0, [{}, {"cutoff": 3}]),
     "all_pairs_dijkstra_path": (0, [{}]),
     "all_pairs_dijkstra_path_length": (0, [{}, {"weight": None}]),
@@ -67,6 +69,9 @@ CALLS: dict[str, tuple[int, list[dict[str, Any]]]] = {
     "ancestors": (1, [{}]),
     "average_clustering": (0, [{}, {"count_zeros": False}]),
     "average_shortest_path_length": (0, [{}, {"method": "unweighted"}]),
+    "bellman_ford_path": (2, [{}]),
+    "bellman_ford_path_length": (2, [{}, {"weight": None}]),
+    "bellman_ford_predecessor_and_distance": (1, [{}, {"heuristic": True}]),
     "betweenness_centrality": (
         0,
         [
@@ -83,6 +88,8 @@ CALLS: dict[str, tuple[int, list[dict[str, Any]]]] = {
     "bfs_predecessors": (1, [{}, {"depth_limit": 1}]),
     "bfs_successors": (1, [{}]),
     "bfs_tree": (1, [{}, {"depth_limit": 3}]),
+    "bidirectional_dijkstra": (2, [{}, {"weight": None}]),
+    "bidirectional_shortest_path": (2, [{}]),
     "center": (0, [{}]),
     "closeness_centrality": (0, [{}, {"wf_improved": False}]),
     "clustering": (0, [{}]),
@@ -96,14 +103,19 @@ CALLS: dict[str, tuple[int, list[dict[str, Any]]]] = {
     "dijkstra_path_length": (2, [{}, {"weight": "other"}]),
     "dijkstra_predecessor_and_distance": (1, [{}, {"cutoff": 4.5}]),
     "eccentricity": (0, [{}]),
+    "edge_betweenness_centrality": (0, [{}, {"normalized": False}, {"k": 2, "seed": 3}, {"weight": "weight"}]),
     "greedy_color": (0, [{}]),
     "harmonic_centrality": (0, [{}]),
     "has_path": (2, [{}]),
     "in_degree_centrality": (0, [{}]),
+    "is_arborescence": (0, [{}]),
+    "is_branching": (0, [{}]),
     "is_connected": (0, [{}]),
     "is_directed_acyclic_graph": (0, [{}]),
+    "is_forest": (0, [{}]),
     "is_isolate": (1, [{}]),
     "is_strongly_connected": (0, [{}]),
+    "is_tree": (0, [{}]),
     "is_weakly_connected": (0, [{}]),
     "isolates": (0, [{}]),
     "k_core": (0, [{}, {"k": 2}]),
@@ -111,10 +123,12 @@ CALLS: dict[str, tuple[int, list[dict[str, Any]]]] = {
     "k_crust": (0, [{}]),
     "k_shell": (0, [{}, {"k": 1}]),
     "label_propagation_communities": (0, [{}]),
+    "maximal_independent_set": (0, [{"seed": 1}, {"seed": 4}]),
     "maximum_spanning_edges": (0, [{}, {"data": False}]),
     "maximum_spanning_tree": (0, [{}]),
     "minimum_spanning_edges": (0, [{}, {"data": False}]),
     "minimum_spanning_tree": (0, [{}, {"weight": "other"}]),
+    "negative_edge_cycle": (0, [{}, {"heuristic": False}]),
     "node_connected_component": (1, [{}]),
     "number_connected_components": (0, [{}]),
     "number_of_isolates": (0, [{}]),
@@ -127,6 +141,9 @@ CALLS: dict[str, tuple[int, list[dict[str, Any]]]] = {
     "radius": (0, [{}]),
     "shortest_path": (1, [{}, {"weight": "weight"}]),
     "shortest_path_length": (2, [{}, {"weight": "weight"}]),
+    "single_source_bellman_ford": (1, [{}, {"weight": "other"}]),
+    "single_source_bellman_ford_path": (1, [{}]),
+    "single_source_bellman_ford_path_length": (1, [{}]),
     "single_source_dijkstra": (1, [{}, {"cutoff": 5}]),
     "single_source_dijkstra_path": (1, [{}]),
     "single_source_dijkstra_path_length": (1, [{}, {"cutoff": 0}]),
@@ -218,6 +235,67 @@ def test_lightest_paths_of_any_whole_weights(heaviest: int) -> None:
             assert here == there
         there, here = both("single_source_dijkstra_path_length", graph, 5, weight=None)
         assert here == there
+
+
+SIGNED = [name for name in CALLS if "bellman_ford" in name or name == "negative_edge_cycle"]
+
+
+@pytest.mark.parametrize("name", sorted(SIGNED))
+def test_negative_weights_and_cycles(name: str) -> None:
+    takes, choices = CALLS[name]
+    rng = random.Random(len(name))
+    for _ in range(150):
+        kind = rng.choice([nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+        count = rng.randint(1, 30)
+        graph = kind()
+        graph.add_nodes_from(range(count))
+        weights = rng.choice([[-1, 2, 3, 9, 9, 9], [-0.5, 1.5, 2.25, 4.0], [0, 0, 1], [0.0, 0.1, 0.3]])
+        for _ in range(rng.randint(0, 3 * count)):
+            u, v = rng.randrange(count), rng.randrange(count)
+            if u != v or rng.random() < 0.1:
+                graph.add_edge(u, v, weight=rng.choice(weights))
+        args = [rng.randrange(count) for _ in range(takes)]
+        for kwargs in choices:
+            there, here = both(name, graph, *args, **kwargs)
+            assert here == there, (list(graph.edges(data=True)), args, kwargs)
+        if takes:
+            ends = {"source": args[0], "target": rng.choice([None, 0, count])}
+            for function in ("shortest_path", "shortest_path_length"):
+                there, here = both(function, graph, **ends, weight="weight", method="bellman-ford")
+                assert here == there, (list(graph.edges(data=True)), ends)
+
+
+def test_paths_between_two_nodes_are_the_same() -> None:
+    rng = random.Random(7)
+    for count in (2, 9, 60, 400):
+        for graph in (
+            nx.gnm_random_graph(count, 2 * count, seed=count),
+            nx.path_graph(count),
+            nx.MultiGraph(nx.star_graph(count)),
+            nx.relabel_nodes(nx.grid_2d_graph(20, 1 + count // 20), str),
+        ):
+            for _, _, data in graph.edges(data=True):
+                data["weight"] = rng.choice([0, 1, 1, 2, 5])
+            nodes = list(graph)
+            for _ in range(20):
+                ends = rng.choice(nodes), rng.choice(nodes)
+                for weight in (None, "weight"):
+                    there, here = both("shortest_path", graph, *ends, weight=weight)
+                    assert here == there
+
+
+@pytest.mark.parametrize("count, edges", [(5, 0), (200, 10), (300, 900), (4000, 40), (3000, 6000)])
+def test_a_seed_has_the_same_independent_set(count: int, edges: int) -> None:
+    # A set of nodes is iterated over in the order of its table, which is made anew as nodes go.
+    names = nx.gnm_random_graph(count, edges, seed=count)
+    for graph in (names, nx.relabel_nodes(names, lambda node: f"node {node}")):
+        first = next(iter(graph))
+        for nodes in (None, [first], [first, *graph[first]]):
+            there, here = both("maximal_independent_set", graph, nodes, seed=edges)
+            assert here == there
+    for seed in (np.random.RandomState(4), np.random.default_rng(4)):
+        there = nx.maximal_independent_set(names, seed=copy.deepcopy(seed), backend="networkx")
+        assert nx.maximal_independent_set(names, seed=seed, backend="seawall") == there
 
 
 @pytest.mark.parametrize("name", ["minimum_spanning_tree", "maximum_spanning_tree"])

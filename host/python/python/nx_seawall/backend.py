@@ -205,14 +205,20 @@ def _path_ends(G: Graph, source: Node, target: Node) -> tuple[int, int]:
     return first, _number(G, target, f"Target {target} is not in G")
 
 
+@_has(Cost.PAIR, _is_undirected)
+def bidirectional_shortest_path(G: Graph, source: Node, target: Node) -> list[Any]:
+    path = G.any.path_between(*_path_ends(G, source, target))
+    if path is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return path
+
+
 @_has(Cost.PAIR)
 def has_path(G: Graph, source: Node, target: Node) -> bool:
     return G.any.level_of(*_path_ends(G, source, target)) is not None
 
 
-def _length_check(G: Any, source: Any, target: Any, weight: Any, method: str) -> Answer:
-    if method != "dijkstra" and weight is not None:
-        return f"the method {method}"
+def _length_check(G: Any, source: Any, target: Any, weight: Any) -> Answer:
     if source is None and target is not None and G.is_directed():
         return _is_undirected(G)
     return _weight_is_name(weight)
@@ -228,17 +234,21 @@ def shortest_path_length(
 ) -> Any:
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
+    is_signed = method == "bellman-ford"
     if source is None and target is None:
         if weight is None:
             return all_pairs_shortest_path_length(G)
-        return all_pairs_dijkstra_path_length(G, weight=weight)
+        all_lengths = all_pairs_bellman_ford_path_length if is_signed else all_pairs_dijkstra_path_length
+        return all_lengths(G, weight=weight)
     if source is None or target is None:
         start = target if source is None else source
         if weight is None:
             return single_source_shortest_path_length(G, start)
-        return single_source_dijkstra_path_length(G, start, weight=weight)
+        lengths = single_source_bellman_ford_path_length if is_signed else single_source_dijkstra_path_length
+        return lengths(G, start, weight=weight)
     if weight is not None:
-        return dijkstra_path_length(G, source, target, weight)
+        length = bellman_ford_path_length if is_signed else dijkstra_path_length
+        return length(G, source, target, weight)
     level = G.any.level_of(*_path_ends(G, source, target))
     if level is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
@@ -246,12 +256,14 @@ def shortest_path_length(
 
 
 def _path_check(G: Any, source: Any, target: Any, weight: Any, method: str) -> Answer:
-    if source is not None and target is not None:
-        return "one path of many: NetworkX searches from both ends"
-    return _length_check(G, source, target, weight, method)
+    is_of_two = source is not None and target is not None
+    if is_of_two and G.is_directed() and (weight is None or method == "dijkstra"):
+        return _is_undirected(G)
+    return _length_check(G, source, target, weight)
 
 
-@_has(Cost.PATHS, _path_check)
+# What it calls is asked about, too, with times of its own.
+@_has(Cost.PAIR, _path_check)
 def shortest_path(
     G: Graph,
     source: Any = None,
@@ -261,13 +273,23 @@ def shortest_path(
 ) -> Any:
     if method not in ("dijkstra", "bellman-ford"):
         raise ValueError(f"method not supported: {method}")
+    is_signed = method == "bellman-ford"
     if source is None and target is None:
         if weight is None:
             return all_pairs_shortest_path(G)
-        return all_pairs_dijkstra_path(G, weight=weight)
+        all_paths = all_pairs_bellman_ford_path if is_signed else all_pairs_dijkstra_path
+        return all_paths(G, weight=weight)
+    if source is not None and target is not None:
+        if weight is None:
+            return bidirectional_shortest_path(G, source, target)
+        if is_signed:
+            return bellman_ford_path(G, source, target, weight)
+        return bidirectional_dijkstra(G, source, target, weight)[1]
     start = target if source is None else source
     if weight is None:
         paths = single_source_shortest_path(G, start)
+    elif is_signed:
+        paths = single_source_bellman_ford_path(G, start, weight=weight)
     else:
         paths = single_source_dijkstra_path(G, start, weight=weight)
     if source is None:
@@ -414,6 +436,123 @@ def all_pairs_dijkstra_path(
 ) -> Iterator[tuple[Any, Paths]]:
     for node, (_, paths) in all_pairs_dijkstra(G, cutoff, weight):
         yield node, paths
+
+
+def _both_ends_check(G: Any, weight: Any) -> Answer:
+    return _is_undirected(G) if G.is_directed() else _weight_is_name(weight)
+
+
+@_has(Cost.WEIGHTED_PAIR, _both_ends_check)
+def bidirectional_dijkstra(
+    G: Graph, source: Node, target: Node, weight: Any = "weight"
+) -> tuple[Any, list[Any]]:
+    ends = _path_ends(G, source, target)
+    if source == target:
+        return 0, [source]
+    found = G.rows(weight).lightest_between(*ends)
+    if found is None:
+        raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
+    return found
+
+
+# Lightest paths along weights that may be negative.
+
+
+def _signed(found: Any) -> Any:
+    if found is None:
+        raise nx.NetworkXUnbounded("Negative cycle detected.")
+    return found
+
+
+@_has(Cost.WEIGHTED_PATHS, _weight_is_name)
+def single_source_bellman_ford(
+    G: Graph, source: Node, target: Any = None, weight: Any = "weight"
+) -> Any:
+    if source == target:
+        _number(G, source, f"Node {source} is not found in the graph")
+        return 0, [source]
+    number = _number(G, source, f"Source {source} not in G")
+    if target is None:
+        return _signed(G.rows(weight).signed_paths(number))
+    goal = G.number(target)
+    lengths, paths = _signed(G.rows(weight).signed_paths(number, number if goal is None else goal))
+    if goal is None or target not in paths:
+        raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
+    return lengths[target], paths[target]
+
+
+@_has(Cost.WEIGHTED_PAIR, _weight_is_name)
+def bellman_ford_path(
+    G: Graph, source: Node, target: Node, weight: Any = "weight"
+) -> list[Any]:
+    path: list[Any] = single_source_bellman_ford(G, source, target, weight)[1]
+    return path
+
+
+@_has(Cost.WEIGHTED_PAIR, _weight_is_name)
+def bellman_ford_path_length(G: Graph, source: Node, target: Node, weight: Any = "weight") -> Any:
+    if source == target:
+        _number(G, source, f"Node {source} not found in graph")
+        return 0
+    lengths = single_source_bellman_ford_path_length(G, source, weight)
+    try:
+        return lengths[target]
+    except KeyError as problem:
+        raise nx.NetworkXNoPath(f"node {target} not reachable from {source}") from problem
+
+
+@_has(Cost.WEIGHTED_PATHS, _weight_is_name)
+def single_source_bellman_ford_path(G: Graph, source: Node, weight: Any = "weight") -> Paths:
+    paths: Paths = single_source_bellman_ford(G, source, None, weight)[1]
+    return paths
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def single_source_bellman_ford_path_length(
+    G: Graph, source: Node, weight: Any = "weight"
+) -> Lengths:
+    number = _number(G, source, f"Source {source} not in G")
+    lengths: Lengths = _signed(G.rows(weight).signed_paths(number, with_paths=False))[0]
+    return lengths
+
+
+@_has(Cost.ALL_PAIRS, _weight_is_name)
+def all_pairs_bellman_ford_path_length(
+    G: Graph, weight: Any = "weight"
+) -> Iterator[tuple[Any, Lengths]]:
+    for node in G:
+        yield node, single_source_bellman_ford_path_length(G, node, weight)
+
+
+@_has(Cost.ALL_PAIRS, _weight_is_name)
+def all_pairs_bellman_ford_path(
+    G: Graph, weight: Any = "weight"
+) -> Iterator[tuple[Any, Paths]]:
+    for node in G:
+        yield node, single_source_bellman_ford_path(G, node, weight)
+
+
+@_has(Cost.WEIGHTED_PATHS, _weight_is_name)
+def bellman_ford_predecessor_and_distance(
+    G: Graph,
+    source: Node,
+    target: Any = None,
+    weight: Any = "weight",
+    heuristic: bool = False,
+) -> tuple[dict[Any, list[Any]], Lengths]:
+    number = _number(G, source, f"Node {source} is not found in the graph")
+    rows = G.rows(weight)
+    if rows.has_negative_loop():
+        raise nx.NetworkXUnbounded("Negative cycle detected.")
+    if len(G) == 1:
+        return {source: []}, {source: 0}
+    lengths, before = _signed(rows.signed_predecessors(number, bool(heuristic)))
+    return before, lengths
+
+
+@_has(Cost.WEIGHTED, _weight_is_name)
+def negative_edge_cycle(G: Graph, weight: Any = "weight", heuristic: bool = True) -> bool:
+    return G.number_of_edges() != 0 and G.rows(weight).has_negative_cycle(bool(heuristic))
 
 
 # Breadth-first searches, descendants and ancestors.
@@ -846,6 +985,57 @@ def maximum_spanning_tree(
     return _tree(G, False, weight)
 
 
+@_has(Cost.WEAK_COUNT)
+def is_forest(G: Graph) -> bool:
+    nodes = len(G)
+    if nodes == 0:
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
+    # Each component has at least an edge less than nodes; there are parallel edges and loops.
+    return nodes - G.any.component_count() == G.number_of_edges()
+
+
+@_has(Cost.WEAK_COUNT)
+def is_tree(G: Graph) -> bool:
+    nodes = len(G)
+    if nodes == 0:
+        raise nx.NetworkXPointlessConcept("G has no nodes.")
+    return nodes - 1 == G.number_of_edges() and G.any.component_count() == 1
+
+
+@_has(Cost.WEAK_COUNT)
+@not_implemented_for("undirected")
+def is_arborescence(G: Graph) -> bool:
+    return is_tree(G) and max(G.any.degrees(True)) <= 1
+
+
+@_has(Cost.WEAK_COUNT)
+@not_implemented_for("undirected")
+def is_branching(G: Graph) -> bool:
+    return is_forest(G) and max(G.any.degrees(True)) <= 1
+
+
+@_has(Cost.SORTED)
+@not_implemented_for("directed")
+@py_random_state("seed")
+def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> list[Any]:
+    everyone = list(G)
+    first = set(nodes) if nodes else {seed.choice(everyone)}
+    if not first.issubset(G):
+        raise nx.NetworkXUnfeasible(f"{first} is not a subset of the nodes of G")
+    near = {neighbour for node in first for neighbour in G.source._adj[node]}
+    if near & first:
+        raise nx.NetworkXUnfeasible(f"{first} is not an independent set of G")
+    # A set of nodes has its order from how it was made: as in NetworkX, so that a seed has the same
+    # result. If few nodes go, a set of the others is a copy without these, else it is filled anew.
+    nodes_set, out = set(everyone), near | first
+    available = nodes_set.difference(out)
+    filled = len(available)
+    if len(nodes_set) >> 2 > len(out):
+        copy = nodes_set.copy()
+        filled = G.any.filled_after(copy, len(available))
+    return list(first) + G.any.independent(available, filled, seed.choice)
+
+
 # Centralities and distances.
 
 
@@ -946,6 +1136,32 @@ def betweenness_centrality(
         far = others / (starts_count * half)
     chosen = set(sampled or ())
     return {node: v * (near if node in chosen else far) for node, v in values.items()}
+
+
+@_has(Cost.ALL_PAIRS, _betweenness_check)
+@py_random_state("seed")
+def edge_betweenness_centrality(
+    G: Graph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Any = None,
+    seed: Any = None,
+) -> dict[Any, float]:
+    nodes = len(G)
+    sampled = None if k is None else seed.sample(list(G), k)
+    starts = None if sampled is None else [G.index[node] for node in sampled]
+    rows = G.rows(weight)
+    if weight is not None and rows.weight_min() < 0:
+        raise NotImplementedError("seawall: a weight is negative")
+    values = rows.edge_betweenness(starts, weight is not None)
+    if nodes < 2:
+        return values
+    starts_count = nodes if k is None else k
+    if normalized:
+        scale = 1 / (starts_count * (nodes - 1))
+    else:
+        scale = nodes / (starts_count * (1 if G.is_directed() else 2))
+    return values if scale == 1 else {edge: v * scale for edge, v in values.items()}
 
 
 @_has(Cost.RANKS, _is_simple)

@@ -154,20 +154,43 @@ impl Paths {
         if endpoints {
             gains.push((source, self.order.len() as f64 - 1.0));
         }
+        let more = if endpoints { 1.0 } else { 0.0 };
+        let gain = |node, own| {
+            if node != source {
+                gains.push((node, own + more));
+            }
+        };
+        self.pass_back(|_, _, _| (), gain);
+        gains
+    }
+
+    /// Returns what every edge on a path gains, in the order of the search.
+    fn edge_shares(&mut self, edges: &Edges) -> Vec<(u32, f64)> {
+        let mut gains = Vec::new();
+        let gain = |parent, node, share| gains.push((edges.number(parent, node), share));
+        self.pass_back(gain, |_, _| ());
+        gains
+    }
+
+    /// Passes shares of paths back from the last node: each goes `over` the edge from a parent to a
+    /// node, and then `through` that node.
+    fn pass_back(
+        &mut self,
+        mut over: impl FnMut(u32, u32, f64),
+        mut through: impl FnMut(u32, f64),
+    ) {
         for &node in &self.order {
             self.share[node as usize] = 0.0;
         }
         for &node in self.order.iter().rev() {
             let factor = (1.0 + self.share[node as usize]) / self.count[node as usize];
             for &parent in &self.parents[node as usize] {
-                self.share[parent as usize] += self.count[parent as usize] * factor;
+                let share = self.count[parent as usize] * factor;
+                self.share[parent as usize] += share;
+                over(parent, node, share);
             }
-            if node != source {
-                let own = self.share[node as usize];
-                gains.push((node, if endpoints { own + 1.0 } else { own }));
-            }
+            through(node, self.share[node as usize]);
         }
-        gains
     }
 }
 
@@ -195,22 +218,85 @@ impl PartialEq for Total {
 
 impl Eq for Total {}
 
-/// Returns the sums over `sources` of the shares of shortest paths through each node, not scaled.
+/// The edges of a graph, each once and in the order of its rows.
+#[derive(Debug)]
+pub(crate) struct Edges {
+    is_directed: bool,
+    pub(crate) ends: Vec<(u32, u32)>,
+    /// Ends of each row, ascending, and the number of the edge to each.
+    sorted: Vec<(u32, u32)>,
+    offsets: Vec<usize>,
+}
+
+impl Edges {
+    /// Numbers the edges of `rows`; those of an undirected graph from their first node.
+    pub(crate) fn new(rows: &Rows, is_directed: bool) -> Self {
+        let (mut ends, mut sorted) = (Vec::new(), Vec::new());
+        let mut offsets = vec![0];
+        for node in rows.all() {
+            for &next in rows.of(node) {
+                if is_directed || next >= node {
+                    sorted.push((next, ends.len() as u32));
+                    ends.push((node, next));
+                }
+            }
+            sorted[offsets[node as usize]..].sort_unstable();
+            offsets.push(sorted.len());
+        }
+        Self {
+            is_directed,
+            ends,
+            sorted,
+            offsets,
+        }
+    }
+
+    /// Number of the edge from `node` to `next`, which exists.
+    fn number(&self, node: u32, next: u32) -> u32 {
+        let is_turned = !self.is_directed && next < node;
+        let (node, next) = if is_turned {
+            (next, node)
+        } else {
+            (node, next)
+        };
+        let row = &self.sorted[self.offsets[node as usize]..self.offsets[node as usize + 1]];
+        row[row.partition_point(|(end, _)| *end < next)].1
+    }
+}
+
+/// The parts of a graph through which paths go.
+#[derive(Debug)]
+pub(crate) enum Parts {
+    /// Nodes, at the ends of paths too if so.
+    Nodes {
+        endpoints: bool,
+    },
+    Edges(Edges),
+}
+
+/// Returns the sums over `sources` of the shares of shortest paths through each part, not scaled.
 ///
 /// Searches run on all threads; their shares are added in the order of the sources.
 pub(crate) fn betweenness(
     rows: &Rows,
     weight: Option<&[f64]>,
     sources: &[u32],
-    endpoints: bool,
+    parts: &Parts,
 ) -> Vec<f64> {
-    let mut sums = vec![0.0; rows.nodes()];
+    let count = match parts {
+        Parts::Nodes { .. } => rows.nodes(),
+        Parts::Edges(edges) => edges.ends.len(),
+    };
+    let mut sums = vec![0.0; count];
     let search = |paths: &mut Paths, source: &u32| {
         match weight {
             Some(weight) => paths.weighted(rows, weight, *source),
             None => paths.plain(rows, *source),
         }
-        paths.shares(*source, endpoints)
+        match parts {
+            Parts::Nodes { endpoints } => paths.shares(*source, *endpoints),
+            Parts::Edges(edges) => paths.edge_shares(edges),
+        }
     };
     let new = || Paths::new(rows.nodes());
     for batch in sources.chunks(BATCH) {
@@ -219,8 +305,8 @@ pub(crate) fn betweenness(
             .with_min_len(4)
             .map_init(new, search)
             .collect();
-        for (node, share) in found.into_iter().flatten() {
-            sums[node as usize] += share;
+        for (part, share) in found.into_iter().flatten() {
+            sums[part as usize] += share;
         }
     }
     sums

@@ -5,20 +5,23 @@
 //! library's analysis finds it. Dictionaries, lists and sets are made here, since making them in
 //! Python would take most of the time.
 
+mod bellman_ford;
 mod centrality;
 mod objects;
+mod pairs;
 pub(crate) mod rows;
 pub(crate) mod search;
 pub(crate) mod structure;
 
 use crate::error;
 use crate::worker::{Question, Worker};
-use centrality::{Reach, Walk};
+use bellman_ford::{Comparable, Paths};
+use centrality::{Edges, Parts, Reach, Walk};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
-use objects::{AHEAD, Ends, Uncollected};
+use objects::{AHEAD, Ends, Table, Uncollected};
 use pyo3::exceptions::{PyNotImplementedError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PySet, PyTuple};
+use pyo3::types::{PyDict, PyFloat, PyInt, PyList, PyRange, PySet, PyTuple};
 use pyo3::{IntoPyObjectExt, intern};
 use rows::{Rows, Weights};
 use search::{BUCKETS_MAX, Contradiction, Goal, Length, Lengths, Levels, NONE, Ways};
@@ -28,6 +31,7 @@ use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::run::{self, Machine, RunRequest};
 use std::sync::{Arc, OnceLock};
+use structure::Order;
 
 /// Entries of the adjacency from which on a graph gets a thread with its first question: starting
 /// one takes longer than most analyses of a smaller graph.
@@ -457,6 +461,132 @@ impl NxGraph {
         self.lightest(py, &[source], cutoff, None, Wanted::Predecessors)
     }
 
+    /// A path of fewest edges between two nodes of an undirected graph; None if there is none.
+    fn path_between<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        target: u32,
+    ) -> PyResult<Option<Bound<'py, PyList>>> {
+        self.checked(Some(vec![source, target]))?;
+        let found = py.detach(|| pairs::shortest(&self.rows, source, target));
+        found.map(|path| self.list(py, &path)).transpose()
+    }
+
+    /// Length of a lightest path between two nodes of an undirected graph, and the path; None if
+    /// there is none.
+    fn lightest_between<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        target: u32,
+    ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyList>)>> {
+        self.checked(Some(vec![source, target]))?;
+        let rows = &self.rows;
+        let (length, path) = match &self.weights {
+            Weights::Real(weights) => {
+                let weight = |place: usize| weights[place];
+                let found = py.detach(|| pairs::lightest(rows, weight, source, target));
+                match found.map_err(contradiction_of_two)? {
+                    Some((length, path)) => (length.into_bound_py_any(py)?, path),
+                    None => return Ok(None),
+                }
+            }
+            weights => {
+                let weight = |place: usize| weights.whole(place);
+                let found = py.detach(|| pairs::lightest(rows, weight, source, target));
+                match found.map_err(contradiction_of_two)? {
+                    Some((length, path)) => (length.into_bound_py_any(py)?, path),
+                    None => return Ok(None),
+                }
+            }
+        };
+        Ok(Some((length, self.list(py, &path)?)))
+    }
+
+    /// Lengths along weights that may be negative, and paths: two dictionaries, of one node if it is
+    /// named. None if some circle has a negative length.
+    #[pyo3(signature = (source, target = None, with_paths = true))]
+    fn signed_paths<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        target: Option<u32>,
+        with_paths: bool,
+    ) -> PyResult<Option<Dicts<'py>>> {
+        let wanted = if with_paths {
+            Wanted::Paths
+        } else {
+            Wanted::Lengths
+        };
+        self.signed(py, source, target, true, wanted)
+    }
+
+    /// The same lengths, and all predecessors on lightest paths. With `early`, a negative circle is
+    /// found when a node comes twice on a path of updates.
+    fn signed_predecessors<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        early: bool,
+    ) -> PyResult<Option<Dicts<'py>>> {
+        self.signed(py, source, None, early, Wanted::Predecessors)
+    }
+
+    /// Whether some circle of edges has a negative length, also one loop.
+    fn has_negative_cycle(&self, py: Python<'_>, early: bool) -> bool {
+        let all: Vec<u32> = self.rows.all().collect();
+        let how = (early, self.nodes.len());
+        let found = py.detach(|| match &self.weights {
+            Weights::Real(weights) => {
+                Paths::search(&self.rows, |at| weights[at], (&all, 1.0), how).is_err()
+            }
+            weights => Paths::search(&self.rows, |at| weights.whole(at), (&all, 1), how).is_err(),
+        });
+        found || self.has_negative_loop()
+    }
+
+    /// Whether a loop has a negative weight.
+    fn has_negative_loop(&self) -> bool {
+        self.rows.all().any(|node| {
+            let mut loops = self.rows.range(node);
+            loops.any(|at| self.rows.targets[at] == node && self.weights.float(at) < 0.0)
+        })
+    }
+
+    /// Places that are or were taken in the table of a set once all nodes but `left` have gone.
+    #[staticmethod]
+    fn filled_after(set: &Bound<'_, PySet>, left: usize) -> PyResult<usize> {
+        Table::filled_after(set, left)
+    }
+
+    /// Adds nodes to an independent set: each is the one at the place that `choice` takes of a range
+    /// among the nodes of `available`, in that set's order, and goes from there with its neighbours.
+    /// `filled` are the places of the set's table that are or were taken.
+    fn independent<'py>(
+        &self,
+        py: Python<'py>,
+        available: &Bound<'py, PySet>,
+        filled: usize,
+        choice: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let chosen = PyList::empty(py);
+        let mut table = Table::of(available, filled)?;
+        let mut order = self.order_of(py, available)?;
+        while !available.is_empty() {
+            let range = py.get_type::<PyRange>().call1((available.len(),))?;
+            let node = order.nodes[order.ranks.find(choice.call1((range,))?.extract()?)];
+            chosen.append(self.node(py, node))?;
+            let near = std::iter::once(&node).chain(self.rows.of(node));
+            let gone: Vec<u32> = near.copied().filter(|node| order.remove(*node)).collect();
+            available.call_method1(intern!(py, "difference_update"), (self.list(py, &gone)?,))?;
+            if table.is_made_anew(available)? {
+                order = self.order_of(py, available)?;
+            }
+        }
+        Ok(chosen)
+    }
+
     /// Components, directions ignored, as sets.
     fn components<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let labels = self.component_labels(py)?;
@@ -729,9 +859,32 @@ impl NxGraph {
     ) -> PyResult<Bound<'py, PyDict>> {
         let sources = self.checked(sources)?;
         let weights = is_weighted.then(|| self.floats());
-        let weights = weights.as_deref();
-        let found = py.detach(|| centrality::betweenness(&self.rows, weights, &sources, endpoints));
+        let (weights, parts) = (weights.as_deref(), Parts::Nodes { endpoints });
+        let found = py.detach(|| centrality::betweenness(&self.rows, weights, &sources, &parts));
         self.dict(py, &found)
+    }
+
+    /// Shares of shortest paths from the sources over every edge, not scaled, by its ends.
+    #[pyo3(signature = (sources = None, is_weighted = false))]
+    fn edge_betweenness<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Option<Vec<u32>>,
+        is_weighted: bool,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let sources = self.checked(sources)?;
+        let weights = is_weighted.then(|| self.floats());
+        let weights = weights.as_deref();
+        let edges = Parts::Edges(Edges::new(&self.rows, self.is_directed));
+        let found = py.detach(|| centrality::betweenness(&self.rows, weights, &sources, &edges));
+        let Parts::Edges(edges) = edges else {
+            return Ok(PyDict::new(py));
+        };
+        let dict = PyDict::new(py);
+        for ((node, next), share) in edges.ends.into_iter().zip(found) {
+            dict.set_item((self.node(py, node), self.node(py, next)), share)?;
+        }
+        Ok(dict)
     }
 
     /// The least weight; infinite without edges.
@@ -1002,11 +1155,8 @@ impl NxGraph {
     }
 
     fn floats(&self) -> Vec<f64> {
-        match &self.weights {
-            Weights::Unit => vec![1.0; self.rows.targets.len()],
-            Weights::Whole(weights) => weights.iter().map(|weight| *weight as f64).collect(),
-            Weights::Real(weights) => weights.clone(),
-        }
+        let places = 0..self.rows.targets.len();
+        places.map(|place| self.weights.float(place)).collect()
     }
 
     /// Number of neighbours, itself left out.
@@ -1231,6 +1381,81 @@ impl NxGraph {
         Ok((lengths, more))
     }
 
+    fn signed<'py>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        target: Option<u32>,
+        early: bool,
+        wanted: Wanted,
+    ) -> PyResult<Option<Dicts<'py>>> {
+        self.checked(Some(vec![source]))?;
+        let (rows, how) = (&self.rows, (early, self.nodes.len()));
+        match &self.weights {
+            Weights::Real(weights) => {
+                let weight = |place: usize| weights[place];
+                let found = py.detach(|| Paths::search(rows, weight, (&[source], 0.0), how));
+                let found = found
+                    .ok()
+                    .map(|found| self.signed_dicts(py, source, target, &found, wanted));
+                found.transpose()
+            }
+            weights => {
+                let weight = |place: usize| weights.whole(place);
+                let found = py.detach(|| Paths::search(rows, weight, (&[source], 0), how));
+                let found = found
+                    .ok()
+                    .map(|found| self.signed_dicts(py, source, target, &found, wanted));
+                found.transpose()
+            }
+        }
+    }
+
+    fn signed_dicts<'py, W>(
+        &self,
+        py: Python<'py>,
+        source: u32,
+        target: Option<u32>,
+        found: &Paths<W>,
+        wanted: Wanted,
+    ) -> PyResult<Dicts<'py>>
+    where
+        W: Comparable + IntoPyObject<'py>,
+    {
+        let _uncollected = Uncollected::new(py);
+        let (lengths, more) = (PyDict::new(py), PyDict::new(py));
+        let one = target.filter(|node| found.has(*node)).map(|node| [node]);
+        let order = match (target, &one) {
+            (Some(_), one) => one.as_ref().map_or(&[][..], |one| one),
+            (None, _) => &found.order,
+        };
+        self.put(py, &lengths, order, |node| found.length[node as usize])?;
+        if order.contains(&source) {
+            // A whole 0, also along floats.
+            lengths.set_item(self.node(py, source), 0)?;
+        }
+        for &node in order {
+            let list = match wanted {
+                Wanted::Lengths => break,
+                Wanted::Paths => self.list(py, &found.path(source, node))?,
+                Wanted::Predecessors => self.list(py, &found.before[node as usize])?,
+            };
+            more.set_item(self.node(py, node), list)?;
+        }
+        Ok((lengths, more))
+    }
+
+    /// The nodes of a set, in its order.
+    fn order_of(&self, py: Python<'_>, set: &Bound<'_, PySet>) -> PyResult<Order> {
+        let index = self.index(py)?;
+        let number = |node: Bound<'_, PyAny>| match index.get_item(node)? {
+            Some(number) => number.extract(),
+            None => Err(refused("a graph that changes meanwhile")),
+        };
+        let nodes: PyResult<Vec<u32>> = set.iter().map(number).collect();
+        Ok(Order::new(nodes?, self.nodes.len()))
+    }
+
     fn list<'py>(&self, py: Python<'py>, nodes: &[u32]) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, nodes.iter().map(|node| self.node(py, *node)))
     }
@@ -1271,6 +1496,11 @@ impl NxGraph {
 fn has_device() -> bool {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     *KNOWN.get_or_init(|| cuda::probe().is_ok_and(|found| !found.is_empty()))
+}
+
+/// NetworkX joins the words of one of its two messages.
+fn contradiction_of_two(_: Contradiction) -> PyErr {
+    PyValueError::new_err("Contradictory paths found: negative weights?")
 }
 
 fn contradiction(_: Contradiction) -> PyErr {

@@ -6,7 +6,7 @@ use super::{Dicts, NxGraph};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::critical_section::with_critical_section;
-use pyo3::types::{PyDict, PyList, PySequence};
+use pyo3::types::{PyDict, PyList, PySequence, PySet};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 /// Keeps the collector of cycles from walking over all objects again and again while many are made,
@@ -33,6 +33,52 @@ impl Drop for Uncollected<'_> {
             // SAFETY: `_py` shows that this thread is still attached.
             unsafe { ffi::PyGC_Enable() };
         }
+    }
+}
+
+/// The hash table of a set from which nodes go. CPython makes it anew, in another order, once more
+/// than a quarter of its places are of nodes that have gone.
+pub(super) struct Table {
+    /// Places that are or were taken.
+    filled: usize,
+    places: usize,
+}
+
+impl Table {
+    pub(super) fn of(set: &Bound<'_, PySet>, filled: usize) -> PyResult<Self> {
+        let places = Self::places(set)?;
+        Ok(Self { filled, places })
+    }
+
+    /// Places that are or were taken once all nodes of a new set but `left` have gone, in one call.
+    pub(super) fn filled_after(set: &Bound<'_, PySet>, left: usize) -> PyResult<usize> {
+        let table = Self::of(set, set.len())?;
+        Ok(if table.is_outgrown(left) {
+            left
+        } else {
+            table.filled
+        })
+    }
+
+    fn is_outgrown(&self, left: usize) -> bool {
+        self.filled - left > (self.places - 1) / 4
+    }
+
+    /// Tells whether removing nodes, in one call, made the table anew.
+    pub(super) fn is_made_anew(&mut self, set: &Bound<'_, PySet>) -> PyResult<bool> {
+        let is_anew = self.is_outgrown(set.len());
+        if is_anew {
+            *self = Self::of(set, set.len())?;
+        }
+        Ok(is_anew)
+    }
+
+    /// Places of a table: a set of few nodes has it in itself, of eight, others beside it.
+    fn places(set: &Bound<'_, PySet>) -> PyResult<usize> {
+        let size = |set: &Bound<'_, PySet>| set.call_method0("__sizeof__")?.extract::<usize>();
+        let beside = size(set)?.saturating_sub(size(&PySet::empty(set.py())?)?);
+        let place = 2 * size_of::<usize>();
+        Ok(if beside == 0 { 8 } else { beside / place })
     }
 }
 

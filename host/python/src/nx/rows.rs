@@ -123,3 +123,21 @@ pub(crate) enum Weights {
     /// Floats, none of them NaN.
     Real(Vec<f64>),
 }
+
+impl Weights {
+    /// The weight at a place, of whole ones.
+    pub(crate) fn whole(&self, place: usize) -> i64 {
+        match self {
+            Self::Whole(weights) => weights[place],
+            _ => 1,
+        }
+    }
+
+    /// The weight at a place.
+    pub(crate) fn float(&self, place: usize) -> f64 {
+        match self {
+            Self::Real(weights) => weights[place],
+            weights => weights.whole(place) as f64,
+        }
+    }
+}

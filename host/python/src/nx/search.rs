@@ -295,12 +295,12 @@ impl Length for f64 {
 }
 
 /// An entry of the heap: shorter lengths first, then those that were pushed earlier.
-#[derive(Clone, Copy)]
-struct Entry<W> {
-    length: W,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<W> {
+    pub(crate) length: W,
     /// Pushes before; what is pushed later than 32 bits count stays in no order.
-    count: u32,
-    node: u32,
+    pub(crate) count: u32,
+    pub(crate) node: u32,
 }
 
 impl<W: Length> Ord for Entry<W> {

@@ -372,3 +372,72 @@ pub(crate) fn generations(rows: &Rows) -> Vec<Vec<u32>> {
     }
     found
 }
+
+/// Nodes in some order, from which some go; the others can be found by their place among those left.
+#[derive(Debug)]
+pub(crate) struct Order {
+    pub(crate) nodes: Vec<u32>,
+    pub(crate) ranks: Ranks,
+    /// Place of each node, [`NONE`] of those that are not there.
+    places: Vec<u32>,
+}
+
+impl Order {
+    /// Takes `nodes` of a graph of `count` nodes.
+    pub(crate) fn new(nodes: Vec<u32>, count: usize) -> Self {
+        let mut places = vec![NONE; count];
+        for (place, &node) in (0..).zip(&nodes) {
+            places[node as usize] = place;
+        }
+        let ranks = Ranks::new(nodes.len());
+        Self {
+            nodes,
+            ranks,
+            places,
+        }
+    }
+
+    /// Removes a node; tells whether it was there.
+    pub(crate) fn remove(&mut self, node: u32) -> bool {
+        let place = std::mem::replace(&mut self.places[node as usize], NONE);
+        if place != NONE {
+            self.ranks.remove(place as usize);
+        }
+        place != NONE
+    }
+}
+
+/// Places, of which some are removed, with sums of those left (Fenwick, 1994).
+#[derive(Debug)]
+pub(crate) struct Ranks(Vec<u32>);
+
+impl Ranks {
+    fn new(places: usize) -> Self {
+        Self((1..=places).map(|at| 1 << at.trailing_zeros()).collect())
+    }
+
+    fn remove(&mut self, place: usize) {
+        let mut at = place + 1;
+        while let Some(sum) = self.0.get_mut(at - 1) {
+            *sum -= 1;
+            at += at & at.wrapping_neg();
+        }
+    }
+
+    /// The place that so many of those left are before. Logarithmic.
+    pub(crate) fn find(&self, before: usize) -> usize {
+        let (mut at, mut rest) = (0, before);
+        let mut step = (self.0.len() + 1).next_power_of_two();
+        while step != 0 {
+            match self.0.get(at + step - 1) {
+                Some(sum) if *sum as usize <= rest => {
+                    rest -= *sum as usize;
+                    at += step;
+                }
+                _ => (),
+            }
+            step /= 2;
+        }
+        at
+    }
+}
