@@ -271,6 +271,7 @@ def test_paths_between_two_nodes_are_the_same() -> None:
         for graph in (
             nx.gnm_random_graph(count, 2 * count, seed=count),
             nx.path_graph(count),
+            nx.gnm_random_graph(count, 3 * count, seed=count, directed=True),
             nx.MultiGraph(nx.star_graph(count)),
             nx.relabel_nodes(nx.grid_2d_graph(20, 1 + count // 20), str),
         ):
@@ -282,6 +283,9 @@ def test_paths_between_two_nodes_are_the_same() -> None:
                 for weight in (None, "weight"):
                     there, here = both("shortest_path", graph, *ends, weight=weight)
                     assert here == there
+                    for name in ("shortest_path", "shortest_path_length"):
+                        there, here = both(name, graph, target=ends[1], weight=weight)
+                        assert here == there
 
 
 @pytest.mark.parametrize("count, edges", [(5, 0), (200, 10), (300, 900), (4000, 40), (3000, 6000)])

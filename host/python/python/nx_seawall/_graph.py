@@ -33,7 +33,7 @@ class Graph:
         self.source = source
         self._key = _PLAIN if attribute is None else (attribute, default)
         self._any: NxGraph | None = NxGraph.from_networkx(source, *self._key)
-        self._others: dict[tuple[Any, Any], NxGraph] | None = None
+        self._others: dict[tuple[Any, ...], NxGraph] | None = None
 
     def __setstate__(self, state: tuple[Any, tuple[Any, Any]]) -> None:
         self.source, self._key = state
@@ -47,14 +47,32 @@ class Graph:
     def rows(self, attribute: Any = None, default: Any = 1) -> NxGraph:
         """Returns the rows, with the weights of an attribute."""
         key = _PLAIN if attribute is None else (attribute, default)
-        if key == self._key:
-            return self.any
+        return self.any if key == self._key else self._other(self.source, key, ())
+
+    def backward(self, attribute: Any = None, default: Any = 1) -> NxGraph:
+        """Returns the rows of the reversed edges, in the order that NetworkX has them."""
+        if not self.is_directed():
+            return self.rows(attribute, default)
+        key = _PLAIN if attribute is None else (attribute, default)
+        return self._other(self.source.reverse(copy=False), key, ("reversed",))
+
+    def turned(self, attribute: Any = None, default: Any = 1) -> Graph:
+        """Returns the graph of the reversed edges, with the weights of an attribute."""
+        if not self.is_directed():
+            return self
+        turned = _unmade()
+        turned.source = self.source.reverse(copy=False)
+        turned._key = _PLAIN if attribute is None else (attribute, default)
+        turned._any, turned._others = self.backward(attribute, default), None
+        return turned
+
+    def _other(self, source: Any, key: tuple[Any, Any], way: tuple[str, ...]) -> NxGraph:
         if self._others is None:
             self._others = {}
         others = self._others
-        if key not in others:
-            others[key] = NxGraph.from_networkx(self.source, *key)
-        return others[key]
+        if key + way not in others:
+            others[key + way] = NxGraph.from_networkx(source, *key)
+        return others[key + way]
 
     @property
     def any(self) -> NxGraph:

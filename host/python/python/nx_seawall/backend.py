@@ -143,12 +143,12 @@ def single_source_shortest_path_length(
     return G.any.levels([number], cutoff)
 
 
-@_has(Cost.SEARCH, _is_undirected)
+@_has(Cost.SEARCH)
 def single_target_shortest_path_length(
     G: Graph, target: Node, cutoff: float | None = None
 ) -> dict[Any, int]:
     number = _number(G, target, f"Target {target} is not in G")
-    return G.any.levels([number], cutoff)
+    return G.backward().levels([number], cutoff)
 
 
 @_has(Cost.ALL_PAIRS)
@@ -166,10 +166,10 @@ def single_source_shortest_path(G: Graph, source: Node, cutoff: float | None = N
     return G.any.paths(number, cutoff)
 
 
-@_has(Cost.PATHS, _is_undirected)
+@_has(Cost.PATHS)
 def single_target_shortest_path(G: Graph, target: Node, cutoff: float | None = None) -> Paths:
     number = _number(G, target, f"Target {target} not in G")
-    return G.any.paths(number, cutoff, to_source=True)
+    return G.backward().paths(number, cutoff, to_source=True)
 
 
 @_has(Cost.ALL_PAIRS)
@@ -205,9 +205,9 @@ def _path_ends(G: Graph, source: Node, target: Node) -> tuple[int, int]:
     return first, _number(G, target, f"Target {target} is not in G")
 
 
-@_has(Cost.PAIR, _is_undirected)
+@_has(Cost.PAIR)
 def bidirectional_shortest_path(G: Graph, source: Node, target: Node) -> list[Any]:
-    path = G.any.path_between(*_path_ends(G, source, target))
+    path = G.any.path_between(*_path_ends(G, source, target), G.backward())
     if path is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return path
@@ -218,13 +218,7 @@ def has_path(G: Graph, source: Node, target: Node) -> bool:
     return G.any.level_of(*_path_ends(G, source, target)) is not None
 
 
-def _length_check(G: Any, source: Any, target: Any, weight: Any) -> Answer:
-    if source is None and target is not None and G.is_directed():
-        return _is_undirected(G)
-    return _weight_is_name(weight)
-
-
-@_has(Cost.SEARCH, _length_check)
+@_has(Cost.SEARCH, _weight_is_name)
 def shortest_path_length(
     G: Graph,
     source: Any = None,
@@ -242,6 +236,7 @@ def shortest_path_length(
         return all_lengths(G, weight=weight)
     if source is None or target is None:
         start = target if source is None else source
+        G = G.turned(weight) if source is None else G
         if weight is None:
             return single_source_shortest_path_length(G, start)
         lengths = single_source_bellman_ford_path_length if is_signed else single_source_dijkstra_path_length
@@ -255,15 +250,8 @@ def shortest_path_length(
     return level
 
 
-def _path_check(G: Any, source: Any, target: Any, weight: Any, method: str) -> Answer:
-    is_of_two = source is not None and target is not None
-    if is_of_two and G.is_directed() and (weight is None or method == "dijkstra"):
-        return _is_undirected(G)
-    return _length_check(G, source, target, weight)
-
-
 # What it calls is asked about, too, with times of its own.
-@_has(Cost.PAIR, _path_check)
+@_has(Cost.PAIR, _weight_is_name)
 def shortest_path(
     G: Graph,
     source: Any = None,
@@ -286,6 +274,7 @@ def shortest_path(
             return bellman_ford_path(G, source, target, weight)
         return bidirectional_dijkstra(G, source, target, weight)[1]
     start = target if source is None else source
+    G = G.turned(weight) if source is None else G
     if weight is None:
         paths = single_source_shortest_path(G, start)
     elif is_signed:
@@ -438,18 +427,14 @@ def all_pairs_dijkstra_path(
         yield node, paths
 
 
-def _both_ends_check(G: Any, weight: Any) -> Answer:
-    return _is_undirected(G) if G.is_directed() else _weight_is_name(weight)
-
-
-@_has(Cost.WEIGHTED_PAIR, _both_ends_check)
+@_has(Cost.WEIGHTED_PAIR, _weight_is_name)
 def bidirectional_dijkstra(
     G: Graph, source: Node, target: Node, weight: Any = "weight"
 ) -> tuple[Any, list[Any]]:
     ends = _path_ends(G, source, target)
     if source == target:
         return 0, [source]
-    found = G.rows(weight).lightest_between(*ends)
+    found = G.rows(weight).lightest_between(*ends, G.backward(weight))
     if found is None:
         raise nx.NetworkXNoPath(f"No path between {source} and {target}.")
     return found

@@ -461,40 +461,42 @@ impl NxGraph {
         self.lightest(py, &[source], cutoff, None, Wanted::Predecessors)
     }
 
-    /// A path of fewest edges between two nodes of an undirected graph; None if there is none.
+    /// A path of fewest edges between two nodes; None if there is none. `back` has the reversed edges.
     fn path_between<'py>(
         &self,
         py: Python<'py>,
         source: u32,
         target: u32,
+        back: &Bound<'py, Self>,
     ) -> PyResult<Option<Bound<'py, PyList>>> {
-        self.checked(Some(vec![source, target]))?;
-        let found = py.detach(|| pairs::shortest(&self.rows, source, target));
+        let ways = self.both_ways(source, target, back.get())?;
+        let found = py.detach(|| pairs::shortest(ways, source, target));
         found.map(|path| self.list(py, &path)).transpose()
     }
 
-    /// Length of a lightest path between two nodes of an undirected graph, and the path; None if
-    /// there is none.
+    /// Length of a lightest path between two nodes, and the path; None if there is none. `back` has
+    /// the reversed edges, with their weights.
     fn lightest_between<'py>(
         &self,
         py: Python<'py>,
         source: u32,
         target: u32,
+        back: &Bound<'py, Self>,
     ) -> PyResult<Option<(Bound<'py, PyAny>, Bound<'py, PyList>)>> {
-        self.checked(Some(vec![source, target]))?;
-        let rows = &self.rows;
-        let (length, path) = match &self.weights {
-            Weights::Real(weights) => {
-                let weight = |place: usize| weights[place];
-                let found = py.detach(|| pairs::lightest(rows, weight, source, target));
+        let back = back.get();
+        let ways = self.both_ways(source, target, back)?;
+        let (length, path) = match (&self.weights, &back.weights) {
+            (Weights::Real(ahead), Weights::Real(behind)) => {
+                let weight = |side: usize, place: usize| [ahead, behind][side][place];
+                let found = py.detach(|| pairs::lightest(ways, weight, source, target));
                 match found.map_err(contradiction_of_two)? {
                     Some((length, path)) => (length.into_bound_py_any(py)?, path),
                     None => return Ok(None),
                 }
             }
-            weights => {
-                let weight = |place: usize| weights.whole(place);
-                let found = py.detach(|| pairs::lightest(rows, weight, source, target));
+            (ahead, behind) => {
+                let weight = |side: usize, place: usize| [ahead, behind][side].whole(place);
+                let found = py.detach(|| pairs::lightest(ways, weight, source, target));
                 match found.map_err(contradiction_of_two)? {
                     Some((length, path)) => (length.into_bound_py_any(py)?, path),
                     None => return Ok(None),
@@ -1379,6 +1381,18 @@ impl NxGraph {
             }
         }
         Ok((lengths, more))
+    }
+
+    /// The edges and those of `back`, in which both nodes must be.
+    fn both_ways<'a>(
+        &'a self,
+        source: u32,
+        target: u32,
+        back: &'a Self,
+    ) -> PyResult<[&'a Rows; 2]> {
+        self.checked(Some(vec![source, target]))?;
+        back.checked(Some(vec![source, target]))?;
+        Ok([&self.rows, &back.rows])
     }
 
     fn signed<'py>(

@@ -1,5 +1,5 @@
-//! Paths between two nodes of an undirected graph, searched from both ends as NetworkX does, so that
-//! of several shortest paths the same one is found.
+//! Paths between two nodes, searched from both ends as NetworkX does, so that of several shortest
+//! paths the same one is found.
 
 use super::rows::Rows;
 use super::search::{Contradiction, Entry, Length};
@@ -49,16 +49,21 @@ impl Parents {
 }
 
 /// Returns a path of fewest edges, if there is one: the narrower of the two fringes takes the next
-/// level (Pohl, 1971). Time is linear in the edges looked at.
-pub(crate) fn shortest(rows: &Rows, source: u32, target: u32) -> Option<Vec<u32>> {
+/// level (Pohl, 1971). `ways` are the edges and the reversed ones. Time is linear in the edges looked
+/// at.
+pub(crate) fn shortest(ways: [&Rows; 2], source: u32, target: u32) -> Option<Vec<u32>> {
     if source == target {
         return Some(vec![source]);
     }
-    let mut sides = [source, target].map(|end| (Parents::new(rows.nodes(), end), vec![end]));
+    let nodes = ways[0].nodes();
+    let mut sides = [source, target].map(|end| (Parents::new(nodes, end), vec![end]));
     while sides.iter().all(|(_, fringe)| !fringe.is_empty()) {
         let [from, to] = &mut sides;
         let is_forward = from.1.len() <= to.1.len();
-        let (near, far) = if is_forward { (from, to) } else { (to, from) };
+        let (near, far, rows) = match is_forward {
+            true => (from, to, ways[0]),
+            false => (to, from, ways[1]),
+        };
         let mut found = None;
         'level: for node in std::mem::take(&mut near.1) {
             for &next in rows.of(node) {
@@ -105,14 +110,15 @@ impl<W: Length> Side<W> {
     }
 }
 
-/// Returns a lightest path along `weight(place of an edge)` and its length, if there is one. The sides
-/// take turns, each with Dijkstra's search, until both have finished a node.
+/// Returns a lightest path along `weight(side, place of an edge)` and its length, if there is one. The
+/// sides take turns, each with Dijkstra's search along its own of the `ways`, until both have finished
+/// a node.
 ///
 /// # Errors
 /// If a path to a finished node became shorter, so that some weight is negative.
 pub(crate) fn lightest<W: Length>(
-    rows: &Rows,
-    weight: impl Fn(usize) -> W,
+    ways: [&Rows; 2],
+    weight: impl Fn(usize, usize) -> W,
     source: u32,
     target: u32,
 ) -> Result<Option<(W, Vec<u32>)>, Contradiction> {
@@ -120,19 +126,16 @@ pub(crate) fn lightest<W: Length>(
         return Ok(Some((W::default(), vec![source])));
     }
     let ends = [(source, 0), (target, 1)];
-    let mut sides = ends.map(|(end, count)| Side::<W>::new(rows.nodes(), end, count));
+    let nodes = ways[0].nodes();
+    let mut sides = ends.map(|(end, count)| Side::<W>::new(nodes, end, count));
     let mut count = 2_u32;
     let mut best: Option<(W, u32)> = None;
-    for turn in 0_u32.. {
+    for side in [0, 1].into_iter().cycle() {
         let [from, to] = &mut sides;
         if from.heap.is_empty() || to.heap.is_empty() {
             break;
         }
-        let (near, far) = if turn % 2 == 0 {
-            (from, to)
-        } else {
-            (to, from)
-        };
+        let (near, far) = if side == 0 { (from, to) } else { (to, from) };
         let Some(Reverse(Entry { length, node, .. })) = near.heap.pop() else {
             break;
         };
@@ -144,10 +147,10 @@ pub(crate) fn lightest<W: Length>(
             let [from, to] = &sides;
             return Ok(best.map(|(length, node)| (length, from.parents.path(node, &to.parents))));
         }
-        for place in rows.range(node) {
-            let next = rows.targets[place];
+        for place in ways[side].range(node) {
+            let next = ways[side].targets[place];
             let at = next as usize;
-            let longer = length.plus(weight(place));
+            let longer = length.plus(weight(side, place));
             let is_shorter = longer.order(near.length[at]).is_lt();
             if near.is_done[at] {
                 if is_shorter {
