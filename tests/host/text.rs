@@ -337,7 +337,17 @@ fn errors_say_where_they_are() {
         (
             "[\"neighbour\"]",
             "[\"index\", 1, 2, 3]",
-            "value[2][0]: no operation on three values",
+            "value[2][0]: 3 values, and it takes 0",
+        ),
+        (
+            "[\"below\", \"least\", \"own\"]",
+            "[\"below\", \"least\"]",
+            "only[0]: 1 value, and it takes 2",
+        ),
+        (
+            "[\"below\", \"least\", \"own\"]",
+            "[\"belov\", \"least\", \"own\", 1, 2]",
+            "only[0]: no operation is called \"belov\" (did you mean \"below\"?)",
         ),
         (
             "\"changed\": 1",

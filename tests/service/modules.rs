@@ -278,9 +278,15 @@ fn several_files_are_one_program_and_graphs_are_none_of_it() {
     let graph = folder.0.path().join("graph.txt");
     std::fs::write(&graph, "0 1\n").unwrap();
     let module = folder.module();
-    let cases: [(&[&Path], &[&str], &str); 5] = [
+    let cases: [(&[&Path], &[&str], &str); 7] = [
         (&[&module, &graph], &[], "neither a WebAssembly module"),
         (&[&graph, &module], &[], "neither a WebAssembly module"),
+        (&[&module, Path::new("missing.wasm")], &[], "No such file"),
+        (
+            &[&module, Path::new("gen:chain:3")],
+            &[],
+            "neither a WebAssembly module",
+        ),
         (&[&module], &["--undirected"], "--undirected is for graphs"),
         (
             &[&graph],

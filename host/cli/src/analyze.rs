@@ -18,7 +18,7 @@ use super::CliError;
 use super::files::{Outputs, input, named};
 use super::names::BackendName;
 use super::numbers::{seconds, size, thread_count};
-use super::output::show;
+use super::output::{printable, show};
 use super::progress::ProgressLine;
 use pictures::{PictureArgs, draw_calls, shown};
 use seawall::executor::Machine;
@@ -291,7 +291,12 @@ impl AnalyzeArgs {
         }
         machine.device = self.device;
         machine.time_budget_ns = (self.time_budget * 1e9) as u64;
-        let mut analyses: Vec<AnalysisName> = self.analysis.iter().map(|name| name.0).collect();
+        let mut analyses = Vec::new();
+        for Name(name) in &self.analysis {
+            if !analyses.contains(name) {
+                analyses.push(*name);
+            }
+        }
         if analyses.is_empty() {
             analyses = USUAL.to_vec();
         }
@@ -320,6 +325,31 @@ impl AnalyzeArgs {
                 },
             },
         }
+    }
+
+    /// Refuses a kind of findings that nothing asked for makes, which would never fail.
+    fn check_kinds(&self, analyses: &[AnalysisName]) -> Result<(), CliError> {
+        let has = |name| analyses.contains(&name);
+        for Name(kind) in self.fail_on.iter().copied() {
+            let (is_asked, remedy) = match kind {
+                FindingKind::UnreachableFunction => (has(AnalysisName::Calls), "--analysis calls"),
+                FindingKind::DeadStore => (has(AnalysisName::Liveness), "--analysis liveness"),
+                FindingKind::UninitialisedRead => {
+                    (has(AnalysisName::Initialised), "--analysis initialised")
+                }
+                FindingKind::RedundantExpression => {
+                    (has(AnalysisName::Available), "--analysis available")
+                }
+                FindingKind::ReachesImport => (!self.reach.is_empty(), "--reach"),
+                FindingKind::ResolvedCall => (has(AnalysisName::PointsTo), "--analysis points-to"),
+                FindingKind::Taint => (!self.source.is_empty(), "--source and --sink"),
+                _ => continue,
+            };
+            if !is_asked {
+                return Err(CliError::FindingNotSought { kind, remedy });
+            }
+        }
+        Ok(())
     }
 
     /// Refuses outputs that would overwrite an input or each other; returns whether a report
@@ -451,6 +481,8 @@ pub(super) fn content(file: &Path) -> Result<Vec<u8>, ModuleError> {
 /// Reads, analyses and reports.
 pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
     let has_report = args.check_files(None)?;
+    let request = args.request();
+    args.check_kinds(&request.analyses)?;
     let line = ProgressLine::new(args.quiet);
     line.say("reading".to_owned());
     let clock = Instant::now();
@@ -458,7 +490,6 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
     let program = ManuallyDrop::new(program(&args.files, args.threads)?);
     let read_ns = elapsed_ns(clock);
     line.say(format!("analysing {} functions", program.functions.len()));
-    let request = args.request();
     let blocks = args.pictures.blocks(&program, &request.analyses)?;
     let run = Run::new(&program, &request);
     let answer = run.answer()?;
@@ -599,7 +630,8 @@ fn write_findings(
     }
     writeln!(out, "{kind}: {}", counted(count as u64, "finding"))?;
     for (number, finding) in (1..).zip(of_kind().take(args.limit)) {
-        writeln!(out, "  {}: {}", finding.place, finding.message)?;
+        let line = format!("{}: {}", finding.place, finding.message);
+        writeln!(out, "  {}", printable(&line))?;
         for step in &finding.witness {
             let Place {
                 function, offset, ..
@@ -609,7 +641,8 @@ fn write_findings(
                 Some(offset) => format!("{offset:#x} in "),
                 None => String::new(),
             };
-            writeln!(out, "    {at}{function}: {}", step.what)?;
+            let line = format!("{at}{function}: {}", step.what);
+            writeln!(out, "    {}", printable(&line))?;
         }
         if let Some(path) = args.pictures.of_finding(kind, number) {
             writeln!(out, "    drawn in {}", path.display())?;

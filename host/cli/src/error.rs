@@ -14,6 +14,7 @@ use seawall::run::RunError;
 use seawall::service::StartError;
 use seawall::units::counted;
 use seawall_modules::ModuleError;
+use seawall_modules::finding::FindingKind;
 use seawall_report::canvas::NAMED;
 
 use super::evidence::EvidenceFailure;
@@ -150,6 +151,13 @@ pub(super) enum CliError {
         given: String,
         /// Analyses that have facts of blocks.
         known: Vec<&'static str>,
+    },
+    /// A kind of findings that no analysis of the request makes.
+    #[error("--fail-on {kind}: nothing that is asked for finds this; add {remedy}")]
+    FindingNotSought {
+        kind: FindingKind,
+        /// The options that find it.
+        remedy: &'static str,
     },
     /// A column that is not in the table.
     #[error("--columns {column}: this table has no such column{}; it has {}",

@@ -12,7 +12,7 @@ use serde::{Serialize, Serializer};
 use super::CliError;
 use super::analyze::{content, on_threads};
 use super::numbers::{size, thread_count};
-use super::output::{json, print};
+use super::output::{json, print, printable};
 use super::progress::ProgressLine;
 use seawall::graph::did_you_mean;
 use seawall::units::{bytes, counted, elapsed_ns};
@@ -246,6 +246,7 @@ impl Report<'_> {
         )?;
         if let Some(label) = &edges.other {
             let others = counted(edges.others, "more edge");
+            let label = printable(label);
             writeln!(
                 out,
                 "{others} with labels that the grammar lacks, such as {label}"
@@ -261,14 +262,14 @@ impl Report<'_> {
         }
         writeln!(out, "pairs of each symbol")?;
         for count in self.counts() {
-            writeln!(out, "  {:>10} {}", count.pairs, count.symbol)?;
+            writeln!(out, "  {:>10} {}", count.pairs, printable(&count.symbol))?;
         }
         let total = self.reach.count(self.select);
         let symbol = grammar.name(self.select.symbol);
-        writeln!(out, "{symbol}: {}", counted(total, "pair"))?;
+        writeln!(out, "{}: {}", printable(&symbol), counted(total, "pair"))?;
         for pair in self.reach.pairs(self.select).take(args.limit) {
             let [from, to] = self.names(pair);
-            writeln!(out, "  {from} -> {to}")?;
+            writeln!(out, "  {} -> {}", printable(from), printable(to))?;
         }
         match total.saturating_sub(args.limit as u64) {
             0 => Ok(()),

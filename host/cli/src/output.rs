@@ -25,6 +25,12 @@ pub(super) fn json(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()
     writeln!(out)
 }
 
+/// A text without control characters, which a terminal would obey: names that files give may have
+/// some.
+pub(super) fn printable(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}
+
 /// Writes a line for each file that was written.
 pub(super) fn list_written<'a>(
     paths: impl IntoIterator<Item = &'a Option<PathBuf>>,

@@ -147,8 +147,8 @@ impl Function {
     pub fn label(&self) -> String {
         match (&self.name, &self.import) {
             (_, Some((module, field))) => format!("{module}.{field}"),
-            (Some(name), None) => name.clone(),
-            (None, None) => format!("function {}", self.index),
+            (Some(name), None) if !name.is_empty() => name.clone(),
+            (_, None) => format!("function {}", self.index),
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::named::named;
 use crate::names::Names;
 use crate::points_to::{Choice, OpenTables, PointsTo, points_to};
 use crate::taint::{Spec, TaintQuestion, TaintSession};
+use hashbrown::HashSet;
 use seawall::units::elapsed_ns;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -507,8 +508,11 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         let names = Names::of(self.program);
+        let mut known = HashSet::new();
         for name in &self.request.reach {
-            for import in names.imports(self.program, name)? {
+            let mut imports = names.imports(self.program, name)?;
+            imports.retain(|import| known.insert(*import));
+            for import in imports {
                 let entries = reach.entries(calls, import).into_iter();
                 answer.findings.extend(
                     entries.map(|entry| reaches_import(self.program, calls, entry, import, true)),

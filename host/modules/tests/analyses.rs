@@ -12,6 +12,8 @@ use seawall_modules::calls::{self, Calls};
 use seawall_modules::cells::Cells;
 use seawall_modules::flow::{On, Problem, predecessors, solve};
 use seawall_modules::model::{Kind, Program};
+use seawall_modules::points_to::OpenTables;
+use seawall_modules::report::{AnalysisName, Request, Resolve, run};
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
@@ -411,4 +413,140 @@ proptest! {
         check_all(&program);
         check_dominators(&program);
     }
+}
+
+/// Stores that nothing reads.
+fn dead(text: &str) -> usize {
+    let program = read(text);
+    check_all(&program);
+    let (problems, live) = liveness(&program);
+    let solution = solve(&program, LIVENESS, &problems, On::new(machine())).unwrap();
+    dead_stores(&program, &live, &solution).len()
+}
+
+#[test]
+fn what_a_function_stores_before_it_throws_is_seen() {
+    // Every way that does not throw stores again.
+    let text = |body: &str| {
+        format!(
+            "(module (tag $e) (tag $o) (global $g (export \"g\") (mut i32) (i32.const 0))
+             (func (export \"f\") {body} i32.const 5 global.set $g))"
+        )
+    };
+    let throws = "i32.const 1 global.set $g throw $o";
+    for (body, stores) in [
+        (format!("block $h try_table (catch $e $h) {throws} end unreachable end"), 0),
+        (format!("block $h try_table (catch_all $h) {throws} end unreachable end"), 1),
+        (
+            format!(
+                "block $h try_table (catch_all $h) block $i try_table (catch $e $i) {throws} end
+                 unreachable end br $h end unreachable end"
+            ),
+            1,
+        ),
+        (
+            format!(
+                "block $h try_table (catch $e $h) block $i try_table (catch $e $i) {throws} end
+                 unreachable end br $h end unreachable end"
+            ),
+            0,
+        ),
+        (format!("try {throws} catch $e end"), 0),
+        (format!("try {throws} catch_all end"), 1),
+        (format!("try try {throws} delegate 0 catch_all end"), 1),
+        (format!("try try {throws} delegate 1 catch_all end"), 0),
+        (format!("try {throws} end"), 0),
+        ("try i32.const 1 global.set $g throw $e catch $e i32.const 2 global.set $g rethrow 0 end".to_owned(), 0),
+    ] {
+        assert_eq!(dead(&text(&body)), stores, "{body}");
+    }
+}
+
+/// Places where a value was computed already.
+fn redundant(text: &str) -> usize {
+    let program = read(text);
+    check_all(&program);
+    let request = Request {
+        analyses: vec![AnalysisName::Available],
+        reach: Vec::new(),
+        sources: Vec::new(),
+        sinks: Vec::new(),
+        ways: 0,
+        resolve: Resolve::Type,
+        open_tables: OpenTables::default(),
+        on: On::new(machine()),
+    };
+    run(&program, &request).unwrap().findings.len()
+}
+
+#[test]
+fn what_writes_memory_or_objects_ends_values_of_loads() {
+    let text = |load: &str, write: &str| {
+        format!(
+            "(module (type $s (struct (field (mut i32)))) (type $a (array (mut i32)))
+             (type $r (array (mut funcref))) (memory 1) (data $d \"abcdefgh\")
+             (elem $e funcref (ref.null func)) (global $g (mut i32) (i32.const 0))
+             (func (export \"f\") (param i32 (ref $s) (ref $a) (ref $r))
+             {load} drop block local.get 0 br_if 0 end
+             {write} block local.get 0 br_if 0 end {load} drop))"
+        )
+    };
+    let loads = [
+        "i32.const 0 i32.load",
+        "local.get 1 struct.get $s 0",
+        "local.get 2 i32.const 0 array.get $a",
+        "local.get 3 i32.const 0 array.get $r",
+        "memory.size",
+    ];
+    assert_eq!(redundant(&text("i32.const 0 i32.atomic.load", "")), 0);
+    let (three, four) = (
+        "i32.const 0 i32.const 0 i32.const 1",
+        "i32.const 0 i32.const 0",
+    );
+    for load in loads {
+        for write in [
+            "i32.const 0 i32.const 0 i32.store".to_owned(),
+            "atomic.fence".to_owned(),
+            "i32.const 0 i32.atomic.load drop".to_owned(),
+            "i32.const 0 i32.const 0 i32.atomic.store".to_owned(),
+            format!("{three} memory.fill"),
+            format!("{three} memory.copy"),
+            format!("{three} memory.init $d"),
+            "i32.const 1 memory.grow drop".to_owned(),
+            "local.get 1 i32.const 0 struct.set $s 0".to_owned(),
+            "local.get 2 i32.const 0 i32.const 0 array.set $a".to_owned(),
+            format!("local.get 2 {three} array.fill $a"),
+            format!("local.get 2 i32.const 0 local.get 2 {four} array.copy $a $a"),
+            format!("local.get 2 {three} array.init_data $a $d"),
+            format!("local.get 3 {three} array.init_elem $r $e"),
+        ] {
+            assert_eq!(redundant(&text(load, &write)), 0, "{load}, {write}");
+        }
+        let kept = "i32.const 0 global.set $g i32.const 1 struct.new $s drop";
+        assert_eq!(redundant(&text(load, kept)), 1, "{load}");
+    }
+}
+
+#[test]
+fn calls_state_all_globals_at_once() {
+    let mut text = String::from("(module (func $c)");
+    for global in 0..200 {
+        text.push_str(&format!("(global $g{global} (mut i32) (i32.const 0))"));
+    }
+    text.push_str("(func (export \"f\") (param i32)");
+    for global in 0..200 {
+        text.push_str(&format!("i32.const 1 global.set $g{global}\n"));
+    }
+    for _ in 0..300 {
+        text.push_str("loop i32.const 2 global.set $g7 call $c global.get $g9 local.set 0 end\n");
+    }
+    text.push_str("))");
+    let program = read(&text);
+    check_all(&program);
+    let (problems, _) = liveness(&program);
+    let spans = problems[1].made.len() + problems[1].killed.len();
+    let function = &program.functions[1].body;
+    // Each block writes one global before it calls.
+    assert_eq!(problems[1].facts, 199);
+    assert!(spans < 2 * function.ops.len(), "{spans} spans");
 }

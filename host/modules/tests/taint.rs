@@ -287,6 +287,89 @@ fn memory_is_one_cell_that_no_store_cleans() {
     is_safe("(func (export \"f\") i32.const 4 i32.load call $out i32.const 0 call $in i32.store)");
 }
 
+/// A module whose head has references of the outside, to read and to send, and a table of them.
+fn held(body: &str) -> Vec<Finding> {
+    let program = read(&format!(
+        "(module (type $s (struct (field (mut i32)))) (type $a (array (mut i32)))
+         (import \"env\" \"in\" (func $in (result externref)))
+         (import \"env\" \"out\" (func $out (param externref)))
+         (import \"env\" \"count\" (func $count (result i32)))
+         (import \"env\" \"show\" (func $show (param i32)))
+         (memory 1) (table $t 8 externref) (table $u 8 externref) {body})"
+    ));
+    let mut found = ask(&program, "env.in", "env.out");
+    found.extend(ask(&program, "env.count", "env.show"));
+    found
+}
+
+#[test]
+fn tables_are_one_cell_that_no_write_cleans() {
+    let read = "i32.const 1 table.get $t call $out";
+    for write in [
+        "i32.const 1 call $in table.set $t",
+        "call $in i32.const 1 table.grow $t drop",
+        "i32.const 1 call $in i32.const 1 table.fill $t",
+        "i32.const 1 call $in table.set $u
+         i32.const 0 i32.const 0 i32.const 1 table.copy $t $u",
+    ] {
+        let found = held(&format!("(func (export \"f\") {write} {read})"));
+        let [leak] = found.as_slice() else {
+            panic!("{write}: {found:?}");
+        };
+        let steps: Vec<&str> = leak.witness.iter().map(|step| &*step.what).collect();
+        assert!(steps.contains(&"is stored in a table"), "{steps:?}");
+        assert!(steps.contains(&"is read from a table"), "{steps:?}");
+        let halves = format!(
+            "(func $save {write}) (func $send {read}) (func (export \"f\") call $save call $send)"
+        );
+        assert_eq!(held(&halves).len(), 1, "{write}");
+        assert_eq!(
+            held(&format!("(func (export \"f\") {read} {write})")).len(),
+            0
+        );
+    }
+    // An index is no data of the entry, and what no code reads keeps nothing apart from memory.
+    let index = "call $count table.get $t drop i32.const 0 i32.load call $show";
+    assert_eq!(held(&format!("(func (export \"f\") {index})")).len(), 0);
+    let beside = "i32.const 1 call $in table.set $t i32.const 0 i32.load call $show";
+    assert_eq!(held(&format!("(func (export \"f\") {beside})")).len(), 0);
+}
+
+#[test]
+fn objects_hold_what_they_are_made_of() {
+    for (make, read) in [
+        ("call $count struct.new $s", "struct.get $s 0"),
+        (
+            "call $count i32.const 3 array.new $a",
+            "i32.const 0 array.get $a",
+        ),
+        (
+            "i32.const 1 call $count array.new_fixed $a 2",
+            "i32.const 0 array.get $a",
+        ),
+    ] {
+        let leak = format!("(func (export \"f\") {make} {read} call $show)");
+        assert_eq!(held(&leak).len(), 1, "{make}");
+    }
+    let safe = "(func (export \"f\") i32.const 1 struct.new $s struct.get $s 0 call $show
+                call $count struct.new $s drop)";
+    assert_eq!(held(safe).len(), 0);
+}
+
+#[test]
+fn a_source_that_is_named_twice_is_found_once() {
+    let program = read(&format!(
+        "(module {HEAD} (func (export \"f\") call $in call $out))"
+    ));
+    let session = session(&program, Calls::of(&program));
+    let answer = all(
+        &session,
+        &["env.in", "env.in", "in", "env.in"],
+        &["env.out"],
+    );
+    assert_eq!((answer.findings.len(), answer.count), (2, Some(2)));
+}
+
 #[test]
 fn parameters_memory_and_loads_are_sources() {
     let program = read(&format!(

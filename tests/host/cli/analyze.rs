@@ -364,3 +364,97 @@ fn pictures_overwrite_no_input_and_no_other_picture() {
     std::fs::write(&same, "old").unwrap();
     draw_calls(&flow, &calls, &["--sarif", &same]).refused(&["one file"]);
 }
+
+const SENDS: &str = "seawall-flow 1
+function main exported
+block b
+ def x
+ call send
+function send imported
+";
+
+#[test]
+fn what_is_asked_twice_is_answered_once() {
+    let flow = Fixture::new("sends.flow", SENDS.as_bytes());
+    let found = |more: &[&str]| {
+        let done = finish(seawall(&["analyze", flow.path(), "--json"]).args(more));
+        assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+        let report: Value = serde_json::from_str(&done.stdout).unwrap();
+        ["analyses", "findings"].map(|field| report[field].as_array().unwrap().len())
+    };
+    let liveness = ["--analysis", "liveness"];
+    assert_eq!(found(&liveness), [1, 1]);
+    assert_eq!(found(&[liveness, liveness].concat()), [1, 1]);
+    let reach = ["--analysis", "calls", "--reach", "send"];
+    assert_eq!(found(&reach), [1, 1]);
+    let again = ["--reach", "text.send", "--reach", "send"];
+    assert_eq!(found(&[reach.as_slice(), &again].concat()), [1, 1]);
+}
+
+#[test]
+fn a_finding_that_nothing_seeks_cannot_fail() {
+    let flow = Fixture::new("sends.flow", SENDS.as_bytes());
+    let fail_on = |kind: &str, more: &[&str]| {
+        finish(seawall(&["analyze", flow.path(), "-q", "--fail-on", kind]).args(more))
+    };
+    for (kind, remedy) in [
+        ("reaches-import", "--reach"),
+        ("resolved-call", "--analysis points-to"),
+        ("redundant-expression", "--analysis available"),
+        ("taint", "--source and --sink"),
+    ] {
+        fail_on(kind, &[]).refused(&["--fail-on", kind, remedy]);
+    }
+    let calls = ["--analysis", "calls"];
+    for (kind, remedy) in [
+        ("dead-store", "--analysis liveness"),
+        ("uninitialised-read", "--analysis initialised"),
+    ] {
+        assert_ne!(fail_on(kind, &[]).code, 2, "{kind}");
+        fail_on(kind, &calls).refused(&["--fail-on", kind, remedy]);
+    }
+    fail_on("unreachable-function", &["--analysis", "liveness"]).refused(&["--analysis calls"]);
+    assert_eq!(fail_on("dead-store", &[]).code, 1);
+    assert_eq!(fail_on("reaches-import", &["--reach", "send"]).code, 1);
+    assert_eq!(fail_on("unreachable-function", &calls).code, 0);
+    assert_eq!(
+        fail_on("taint", &["--source", "send:memory", "--sink", "send"]).code,
+        0
+    );
+}
+
+#[test]
+fn names_of_a_file_cannot_write_to_the_terminal() {
+    let text = SENDS
+        .replace("main", "ma\u{1b}[31min")
+        .replace("send", "se\u{7}nd");
+    let flow = Fixture::new("sends.flow", text.as_bytes());
+    let done = finish(&mut seawall(&[
+        "analyze",
+        flow.path(),
+        "--reach",
+        "se\u{7}nd",
+    ]));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    assert!(
+        lines.contains(&"    2 in ma\u{fffd}[31min: begins"),
+        "{lines:?}"
+    );
+    assert!(!done.stdout.contains(['\u{1b}', '\u{7}']), "{lines:?}");
+    // Names of two lines would add lines.
+    let name = "\x05f\nx:y";
+    let module = format!(
+        "\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03\x02\x01\0\
+         \x07\x09\x01{name}\0\0\x0a\x0a\x01\x08\x01\x01\x7f\x41\0\x21\0\x0b"
+    );
+    let module = Fixture::new("two.wasm", module.as_bytes());
+    let ask = ["analyze", module.path(), "--analysis", "liveness"];
+    let done = finish(&mut seawall(&ask));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    assert!(
+        done.stdout.contains(" in f\u{fffd}x:y: nothing"),
+        "{}",
+        done.stdout
+    );
+}

@@ -195,7 +195,12 @@ pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
         ([graph], Some(_)) => serve_graph(args, graph, &stop)?,
         (_, Some(other)) => {
             let path = other.to_string_lossy().into_owned();
-            return Err(ModuleError::Unknown { path }.into());
+            let opened = File::open(other).and_then(|mut file| file.read(&mut [0]));
+            return Err(match opened {
+                Err(source) if !path.starts_with("gen:") => ModuleError::Io { path, source },
+                _ => ModuleError::Unknown { path },
+            }
+            .into());
         }
     }
     Ok(ExitCode::SUCCESS)

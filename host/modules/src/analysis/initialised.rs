@@ -49,7 +49,7 @@ fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Re
     let mut reads = Reads::default();
     let mut written = Vec::new();
     let own = function.parameters..cells.locals;
-    marks.pass(function, cells, |found| match found {
+    marks.pass_at_once(function, cells, |found| match found {
         Found::Exposed { block, cell, op } if own.contains(&cell) => {
             reads.uses.push((block, numbers.number(cell), op));
         }

@@ -1,6 +1,6 @@
 //! Liveness, and the stores that it proves dead.
 
-use super::marks::{Found, Marks, Numbers, of_all};
+use super::marks::{Found, Marks, Numbers, entry, of_all};
 use crate::cells::{Access, Cells, visit};
 use crate::error::ModuleError;
 use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, Span, has, solve};
@@ -49,20 +49,54 @@ pub fn liveness(program: &Program) -> (Vec<Problem>, Vec<Live>) {
 }
 
 fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Live) {
-    let mut numbers = Numbers::default();
-    let mut problem = Problem::default();
-    let mut defined = Vec::new();
-    marks.pass(function, cells, |found| match found {
-        Found::Exposed { block, cell, .. } => {
-            let fact = numbers.number(cell);
-            problem.made.push(Span::one(block, fact));
-        }
+    let (mut exposed, mut defined) = (Vec::new(), Vec::new());
+    // Blocks that expose shared cells, and the place after what they had defined by then.
+    let mut shown: Vec<(u32, usize)> = Vec::new();
+    marks.pass_at_once(function, cells, |found| match found {
+        Found::Exposed { block, cell, .. } => exposed.push((block, cell)),
         Found::Defined { block, cell } => defined.push((block, cell)),
         Found::Changed { .. } => {}
+        Found::Outside { block } => shown.push((block, defined.len())),
     });
-    let killed = defined.into_iter().filter_map(|(block, cell)| {
-        let fact = numbers.find(cell)?;
-        Some(Span::one(block, fact))
+    // Shared cells that some block exposes have the first facts, so that each block takes few spans.
+    let kept = |(block, end): (u32, usize)| {
+        let before = defined[..end].iter().rev();
+        let here = before.take_while(move |(of, _)| *of == block);
+        here.map(|(_, cell)| *cell)
+            .filter(|cell| cells.outlives(*cell))
+    };
+    let mut times = Vec::new();
+    for cell in shown.iter().flat_map(|at| kept(*at)) {
+        *entry(&mut times, cell) += 1;
+    }
+    let mut numbers = Numbers::default();
+    for cell in marks.shared() {
+        if *entry(&mut times, *cell) < shown.len() as u32 {
+            numbers.number(*cell);
+        }
+    }
+    let shared = numbers.cells.len() as u32;
+    let mut problem = Problem::default();
+    let mut gaps = Vec::new();
+    for at in shown {
+        gaps.clear();
+        gaps.extend(kept(at).filter_map(|cell| numbers.find(cell)));
+        gaps.sort_unstable();
+        let mut first = 0;
+        for gap in gaps.drain(..).chain([shared]) {
+            if first < gap {
+                let (block, end) = (at.0, gap);
+                problem.made.push(Span { block, first, end });
+            }
+            first = gap + 1;
+        }
+    }
+    for (block, cell) in exposed {
+        problem.made.push(Span::one(block, numbers.number(cell)));
+    }
+    let killed = defined.iter().filter_map(|(block, cell)| {
+        let fact = numbers.find(*cell)?;
+        Some(Span::one(*block, fact))
     });
     problem.killed.extend(killed);
     problem.facts = numbers.cells.len() as u32;

@@ -16,6 +16,10 @@ pub(super) struct Marks {
     changed: Vec<u32>,
     /// Cells that outlive the function and that it accesses by name.
     shared: Vec<u32>,
+    /// The last block, plus one, of which the outside has seen all shared cells.
+    seen: u32,
+    /// Whether that is one event.
+    at_once: bool,
 }
 
 /// An access that a pass reports.
@@ -27,6 +31,10 @@ pub(super) enum Found {
     Defined { block: u32, cell: u32 },
     /// A block may change a cell, for the first time after it last defined it.
     Changed { block: u32, cell: u32 },
+    /// A block calls for the first time, or ends the function without a call: it exposes all shared
+    /// cells that it has not defined. Only [`Marks::pass_at_once`] reports this; else there is an
+    /// event for each cell.
+    Outside { block: u32 },
 }
 
 /// States the problems of all functions, on all threads, with further facts of each.
@@ -43,7 +51,7 @@ pub(super) fn of_all<T: Send>(
 }
 
 /// Grows a list so that it has an entry for `cell`.
-fn entry(list: &mut Vec<u32>, cell: u32) -> &mut u32 {
+pub(super) fn entry(list: &mut Vec<u32>, cell: u32) -> &mut u32 {
     let at = cell as usize;
     if list.len() <= at {
         list.resize(at + 1, 0);
@@ -52,31 +60,71 @@ fn entry(list: &mut Vec<u32>, cell: u32) -> &mut u32 {
 }
 
 impl Marks {
-    /// Visits what `function` does, block by block. Exits use the cells that outlive it.
-    pub(super) fn pass(&mut self, function: &Function, cells: Cells, mut found: impl FnMut(Found)) {
+    /// Visits what `function` does, block by block. Exits use the cells that outlive it. Costs a step
+    /// for each operation, and for each shared cell in each block that calls or ends the function.
+    pub(super) fn pass(&mut self, function: &Function, cells: Cells, found: impl FnMut(Found)) {
+        self.at_once = false;
+        self.visit(function, cells, found);
+    }
+
+    /// As [`Marks::pass`], but blocks that call or end the function have one event for all shared
+    /// cells, so that it costs a step for each operation alone.
+    pub(super) fn pass_at_once(
+        &mut self,
+        function: &Function,
+        cells: Cells,
+        found: impl FnMut(Found),
+    ) {
+        self.at_once = true;
+        self.visit(function, cells, found);
+    }
+
+    fn visit(&mut self, function: &Function, cells: Cells, mut found: impl FnMut(Found)) {
         for list in [&mut self.used, &mut self.defined, &mut self.changed] {
             list.clear();
         }
         self.find_shared(function, cells);
+        self.seen = 0;
         for block in 0..function.body.blocks.len() {
             let now = block as u32 + 1;
-            visit(function, cells, block, |access| match access {
-                Access::Use { cell, op } => self.use_cell(now, cell, op, &mut found),
-                Access::Define { cell, .. } => self.define(now, cell, &mut found),
-                Access::Change { cell, .. } => self.change(now, cell, &mut found),
-                Access::Call { op } => {
-                    for at in 0..self.shared.len() {
-                        let cell = self.shared[at];
-                        self.use_cell(now, cell, op, &mut found);
-                        self.change(now, cell, &mut found);
-                    }
+            visit(function, cells, block, |access| {
+                let is_seen = self.seen == now;
+                match access {
+                    Access::Use { cell, .. } | Access::Change { cell, .. }
+                        if is_seen && cells.outlives(cell) => {}
+                    Access::Use { cell, op } => self.use_cell(now, cell, op, &mut found),
+                    Access::Define { cell, .. } => self.define(now, cell, &mut found),
+                    Access::Change { cell, .. } => self.change(now, cell, &mut found),
+                    Access::Call { op } => self.show(now, op, true, &mut found),
                 }
             });
             if function.body.is_exit(block) {
                 let op = function.body.ops_of(block).end as u32;
-                for at in 0..self.shared.len() {
-                    self.use_cell(now, self.shared[at], op, &mut found);
-                }
+                self.show(now, op, false, &mut found);
+            }
+        }
+    }
+
+    /// Cells that outlive the function of the last pass and that it accesses by name.
+    pub(super) fn shared(&self) -> &[u32] {
+        &self.shared
+    }
+
+    /// Shows the outside all shared cells; a call may change them.
+    fn show(&mut self, now: u32, op: u32, calls: bool, found: &mut impl FnMut(Found)) {
+        if self.seen == now || self.shared.is_empty() {
+            return;
+        }
+        self.seen = now;
+        if self.at_once {
+            found(Found::Outside { block: now - 1 });
+            return;
+        }
+        for at in 0..self.shared.len() {
+            let cell = self.shared[at];
+            self.use_cell(now, cell, op, found);
+            if calls {
+                self.change(now, cell, found);
             }
         }
     }

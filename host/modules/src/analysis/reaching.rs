@@ -26,13 +26,25 @@ pub struct Reaching {
     pub uses: Vec<(u32, u32, u32)>,
 }
 
-/// The problems of all functions. Costs two passes over all operations, on all threads.
+/// Most facts that are listed. A function with more has as many as can be numbered, which no budget
+/// allows.
+const LISTED_MOST: u64 = 1 << 27;
+
+/// The problems of all functions. Costs two passes over all operations, on all threads, and a step
+/// for each global in each block that calls.
 #[must_use]
 pub fn reaching(program: &Program) -> (Vec<Problem>, Vec<Reaching>) {
     of_all(program, problem)
 }
 
 fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Reaching) {
+    if changes(marks, function, cells) > LISTED_MOST {
+        let problem = Problem {
+            facts: u32::MAX,
+            ..Problem::default()
+        };
+        return (problem, Reaching::default());
+    }
     let mut numbers = Numbers::default();
     let mut reaching = Reaching::default();
     // Cell, block, and whether the block surely writes.
@@ -44,6 +56,7 @@ fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Re
         }
         Found::Defined { block, cell } => writes.push((cell, block, true)),
         Found::Changed { block, cell } => writes.push((cell, block, false)),
+        Found::Outside { .. } => {}
     });
     let mut by_number: Vec<(u32, u32, bool)> = writes
         .into_iter()
@@ -77,4 +90,18 @@ fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Re
     reaching.first.push(problem.facts);
     reaching.cells = numbers.cells;
     (problem, reaching)
+}
+
+/// Changes of shared cells by calls, each once a block, where there may be many.
+fn changes(marks: &mut Marks, function: &Function, cells: Cells) -> u64 {
+    let body = &function.body;
+    let most = body.blocks.len() as u64 * u64::from(cells.globals + 1);
+    if most <= LISTED_MOST {
+        return most;
+    }
+    let mut calls = 0;
+    marks.pass_at_once(function, cells, |found| {
+        calls += u64::from(matches!(found, Found::Outside { .. }));
+    });
+    calls * marks.shared().len() as u64
 }

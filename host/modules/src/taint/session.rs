@@ -14,7 +14,7 @@ use crate::flow::{Limits, On, SolveStats, bits};
 use crate::model::Program;
 use crate::names::Names;
 use crate::order::Rows;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use seawall::units::elapsed_ns;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,6 +26,13 @@ const KEPT_BYTES: u64 = 256 << 20;
 
 /// Searches over all values that take as long as to find the hubs.
 const HUBS_FROM: u64 = 5;
+
+/// The sources, each once.
+fn distinct(sources: &[Spec]) -> Vec<Spec> {
+    let mut known = HashSet::with_capacity(sources.len());
+    let sources = sources.iter().filter(|source| known.insert(*source));
+    sources.cloned().collect()
+}
 
 /// A question: does data of the sources reach the sinks?
 #[derive(Clone, Copy, Debug)]
@@ -143,6 +150,7 @@ impl<'a> TaintSession<'a> {
     ) -> Result<Self, ModuleError> {
         let ends = Ends::of(program, calls, limits)?;
         let order = callees_first(&ends.whole.calls);
+        let sources = distinct(sources);
         let sources = sources.chunks(SOURCES_MOST).next().unwrap_or_default();
         let seeds = sources.iter().map(|source| ends.seeds(source));
         let seeds = seeds.collect::<Result<_, _>>()?;
@@ -235,6 +243,12 @@ impl<'a> TaintSession<'a> {
     /// [`ModuleError::NoSuchName`] for a name that the program lacks.
     pub fn ask(&self, question: &TaintQuestion<'_>) -> Result<TaintAnswer, ModuleError> {
         let clock = Instant::now();
+        let sources = distinct(question.sources);
+        let sources = &*sources;
+        let question = &TaintQuestion {
+            sources,
+            ..*question
+        };
         for source in question.sources.iter().filter(|source| !source.is_load()) {
             source.functions("source", self.program(), self.names())?;
         }

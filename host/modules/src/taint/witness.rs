@@ -19,6 +19,7 @@ use crate::finding::{Place, Step};
 use crate::flow::bits;
 use crate::model::Kind;
 use crate::values::{Detail, NONE, Whole};
+use crate::wasm::{Effect, effect};
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
@@ -379,17 +380,25 @@ impl<'a> Ways<'a> {
     /// Description of a value on the way, if it is more than arithmetic.
     fn step(&mut self, value: Value) -> Option<(Option<Place>, String)> {
         let (node, own) = value;
-        let function = self.look.ends.program().functions.get(node as usize)?;
+        let look = self.look;
+        let whole = &look.ends.whole;
+        let function = whole.program.functions.get(node as usize)?;
+        let image = &whole.program.modules[function.module as usize].image.0;
+        let shared = |number: u32, arity: u32| match whole.tables(node, arity) == Some(number) {
+            true => "a table",
+            false => "a global or memory",
+        };
         let values = &self.detail(node).values;
         let what = if own < values.inputs {
             match own < function.parameters {
                 true => format!("comes in as parameter {own}"),
-                false => "comes in by a global or memory".to_owned(),
+                false => format!("comes in by {}", shared(own, function.parameters)),
             }
         } else if own < values.inputs + values.outputs {
-            match own - values.inputs < function.results {
+            let output = own - values.inputs;
+            match output < function.results {
                 true => "is returned".to_owned(),
-                false => "is left in a global or memory".to_owned(),
+                false => format!("is left in {}", shared(output, function.results)),
             }
         } else {
             let op = function.body.ops.get(values.ops[own as usize] as usize)?;
@@ -398,6 +407,12 @@ impl<'a> Ways<'a> {
                 Kind::Store => "is stored in memory".to_owned(),
                 Kind::Update => "passes memory".to_owned(),
                 Kind::Call | Kind::Indirect => "comes out of the call".to_owned(),
+                Kind::Opaque => match effect(image, op.offset) {
+                    Effect::TableGet(_) => "is read from a table".to_owned(),
+                    Effect::TableSet { .. } => "is stored in a table".to_owned(),
+                    Effect::Builds => "becomes part of an object".to_owned(),
+                    _ => return None,
+                },
                 _ => return None,
             }
         };

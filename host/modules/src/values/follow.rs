@@ -6,8 +6,8 @@ use hashbrown::HashSet;
 /// The kind of data that is followed.
 #[derive(Clone, Copy)]
 pub(crate) enum Follow<'a> {
-    /// Anything that a value depends on.
-    Data,
+    /// Anything that a value depends on; with the bytes of the module.
+    Data(&'a [u8]),
     /// References to functions, and indices of tables.
     References(&'a References<'a>),
 }

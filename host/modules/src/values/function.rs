@@ -18,11 +18,14 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Most globals of a module that are told apart. The others are one cell, which no write cleans.
 const GLOBALS_MOST: u32 = 24;
 
+/// The bit of tables, above those of globals.
+const TABLES: u32 = 1 << GLOBALS_MOST;
+
 /// The cells beside parameters and results that a call takes and returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// Globals that have a cell, as bits. Data gets nowhere by those that code only reads or only
-    /// writes.
+    /// Globals that have a cell, as bits, and then tables, which are one cell. Data gets nowhere by
+    /// those that code only reads or only writes.
     kept: u32,
     /// Whether the last bit stands for several globals.
     merges: bool,
@@ -35,11 +38,18 @@ impl Shape {
     pub(crate) fn of(program: &Program, module: &Module) -> Self {
         let last = module.globals.min(GLOBALS_MOST).saturating_sub(1);
         let (mut read, mut written) = (0, 0);
+        if module.written_tables.contains(&true) {
+            written |= TABLES;
+        }
         let functions = &program.functions[module.functions.clone()];
         for op in functions.iter().flat_map(|function| &function.body.ops) {
             match op.kind() {
                 Kind::GlobalGet => read |= 1 << op.arg.min(last),
                 Kind::GlobalSet => written |= 1 << op.arg.min(last),
+                Kind::Opaque if written & TABLES != 0 && (op.pops(), op.pushes()) == (1, 1) => {
+                    let effect = effect(&module.image.0, op.offset);
+                    read |= TABLES * u32::from(matches!(effect, Effect::TableGet(_)));
+                }
                 _ => {}
             }
         }
@@ -57,7 +67,7 @@ impl Shape {
         memory: 0,
     };
 
-    /// Cells of globals.
+    /// Cells of globals and tables.
     pub(crate) const fn globals(self) -> u32 {
         self.kept.count_ones()
     }
@@ -65,6 +75,11 @@ impl Shape {
     /// Cells that every call takes and returns: globals, and memory as the last one.
     pub(crate) const fn shared(self) -> u32 {
         self.globals() + self.memory
+    }
+
+    /// The cell of tables, if they have one. No write cleans it.
+    pub(super) fn tables(self) -> Option<usize> {
+        (self.kept & TABLES != 0).then(|| (self.kept & (TABLES - 1)).count_ones() as usize)
     }
 
     /// The cell of a global, if it has one, and whether a write replaces all of it.
@@ -546,7 +561,7 @@ impl<'a> Maker<'a> {
 
     fn step(&mut self, at: usize, callee: &dyn Fn(usize) -> Option<(u32, u32)>) {
         let op = self.function.body.ops[at];
-        if matches!(self.follow, Follow::Data) && self.plain(at, op) {
+        if matches!(self.follow, Follow::Data(_)) && self.plain(at, op) {
             return;
         }
         let base = self.base();
@@ -575,7 +590,7 @@ impl<'a> Maker<'a> {
                 None
             }
             _ => Some(match self.follow {
-                Follow::Data => self.data(at, &mut operands),
+                Follow::Data(image) => self.data(at, &mut operands, image),
                 Follow::References(references) => {
                     self.reference(at, &operands, top, references.image)
                 }
@@ -647,7 +662,7 @@ impl<'a> Maker<'a> {
     }
 
     /// The data that an operation makes.
-    fn data(&mut self, at: usize, operands: &mut [u32]) -> u32 {
+    fn data(&mut self, at: usize, operands: &mut [u32], image: &[u8]) -> u32 {
         let op = self.function.body.ops[at];
         let top = operands.last().copied().unwrap_or(NONE);
         let memory = self.shape.globals() as usize;
@@ -663,7 +678,8 @@ impl<'a> Maker<'a> {
                 }
                 NONE
             }
-            Kind::Pure | Kind::Opaque => self.join(at, operands),
+            Kind::Pure => self.join(at, operands),
+            Kind::Opaque => self.opaque(at, operands, image),
             Kind::Load => self.load(at, memory),
             Kind::Store => {
                 self.store(at, operands);
@@ -681,10 +697,36 @@ impl<'a> Maker<'a> {
         }
     }
 
+    /// The data that an operation on tables or objects makes, or one that is none of these.
+    fn opaque(&mut self, at: usize, operands: &[u32], image: &[u8]) -> u32 {
+        let stored = match effect(image, self.function.body.ops[at].offset) {
+            Effect::TableGet(_) => {
+                let tables = self.shape.tables();
+                return tables.map_or(NONE, |tables| self.read_cell(at, tables));
+            }
+            Effect::TableSet { from, .. } => self.shape.tables().zip(operands.get(from..=from)),
+            // Fields count as memory.
+            Effect::Builds => Some((self.shape.globals() as usize, operands)),
+            _ => None,
+        };
+        if let Some((cell, stored)) = stored {
+            let before = *self.shared(cell);
+            let all: Vec<u32> = stored.iter().copied().chain([before]).collect();
+            *self.shared(cell) = self.join(at, &all);
+        }
+        self.join(at, operands)
+    }
+
     fn load(&mut self, at: usize, memory: usize) -> u32 {
-        let made = self.values.make(at as u32);
+        let made = self.read_cell(at, memory);
         self.values.loads.push(made);
-        let before = *self.shared(memory);
+        made
+    }
+
+    /// A value that is read from a cell beside the locals.
+    fn read_cell(&mut self, at: usize, cell: usize) -> u32 {
+        let made = self.values.make(at as u32);
+        let before = *self.shared(cell);
         self.values.depend(before, made);
         made
     }
@@ -724,7 +766,7 @@ impl<'a> Maker<'a> {
                 self.values.ports.push((copied, Port::Outside));
             }
             Effect::Computes => {}
-            Effect::Escapes => {
+            Effect::Builds | Effect::Escapes => {
                 let all = operands.iter().map(|value| (*value, Port::Outside));
                 self.values.ports.extend(all);
             }

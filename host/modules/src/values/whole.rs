@@ -175,6 +175,13 @@ impl<'a> Whole<'a> {
         arity + self.shapes[module as usize].globals()
     }
 
+    /// Number of the cell of tables, counted as memory is; `None` where they have none.
+    pub(crate) fn tables(&self, function: u32, arity: u32) -> Option<u32> {
+        let module = self.program.functions[function as usize].module;
+        let cell = self.shapes[module as usize].tables()?;
+        Some(arity + cell as u32)
+    }
+
     /// The node of the call graph that a value belongs to, and its number there.
     pub(crate) fn owner(&self, value: u32) -> (u32, u32) {
         owner(&self.first, value)
@@ -349,10 +356,12 @@ impl<'a> Input<'a> {
             let callee = calls.callee(program, node, op)?;
             Some((callee, self.parameters[callee as usize]))
         };
-        let follow = self.references.map_or(Follow::Data, |references| {
-            Follow::References(&references[function.module as usize])
-        });
-        let shape = self.shapes[function.module as usize];
+        let module = function.module as usize;
+        let follow = match self.references {
+            None => Follow::Data(&program.modules[module].image.0),
+            Some(references) => Follow::References(&references[module]),
+        };
+        let shape = self.shapes[module];
         let maker = maker.get_or_insert_with(|| Maker::new(function, shape, follow));
         maker.next(function, shape, follow);
         if maker.make(&callee, false).is_none() {

@@ -58,6 +58,8 @@ struct Jump {
 struct Label {
     block: u32,
     is_used: bool,
+    /// Whether an exception that the function itself throws may land here.
+    is_thrown: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +71,9 @@ enum FrameKind {
     If(u32),
     /// With the label of its landing block.
     Try(u32),
-    /// A handler of a legacy `try`, with the landing block if anything lands there, and whether a
-    /// handler takes all exceptions.
-    Handler(Option<u32>, bool),
+    /// A handler of a legacy `try`, with the label of its landing block, and whether a handler takes
+    /// all exceptions.
+    Handler(u32, bool),
 }
 
 #[derive(Clone, Debug)]
@@ -362,7 +364,9 @@ impl Cutter {
             O::Throw { .. } | O::ThrowRef | O::Rethrow { .. } => {
                 let arity = self.arity(operator, validator);
                 self.add(Kind::Opaque, 0, arity)?;
-                self.throw();
+                if self.landing().is_some() {
+                    self.throw(self.landing(), true);
+                }
                 self.close();
             }
             _ => return self.calls(sections, validator, operator),
@@ -414,7 +418,7 @@ impl Cutter {
             return self.always(self.frames.len() as u32 - 1);
         }
         if self.open.is_some() && self.landing().is_some() {
-            self.throw();
+            self.throw(self.landing(), false);
             self.fall_through();
         }
         Ok(())
@@ -520,14 +524,32 @@ impl Cutter {
         }
     }
 
+    /// Opens the block of a label that has its place, if anything jumps there.
+    fn open_again(&mut self, label: u32, height: u32) {
+        let Label { block, is_used, .. } = self.labels[label as usize];
+        self.open = is_used.then_some(block);
+        self.height = height;
+    }
+
     /// The landing block of exceptions.
     fn landing(&self) -> Option<u32> {
         self.frames.last().and_then(Frame::landing)
     }
 
-    fn throw(&mut self) {
-        if let Some(landing) = self.landing() {
-            self.jump(landing);
+    /// Leads exceptions from the open block to a landing block. Those that no handler takes leave
+    /// the function, which is an end of it if it threw them itself: what it has stored since its
+    /// last call is seen then.
+    fn throw(&mut self, landing: Option<u32>, is_thrown: bool) {
+        match landing {
+            Some(label) => {
+                self.jump(label);
+                self.labels[label as usize].is_thrown |= is_thrown && self.open.is_some();
+            }
+            None if is_thrown && self.open.is_some() => {
+                self.fall_through();
+                self.close();
+            }
+            None => {}
         }
     }
 
@@ -540,17 +562,16 @@ impl Cutter {
         let landing = match frame.kind {
             FrameKind::Try(label) => {
                 self.open_if_used(label, frame.height);
-                self.open
+                label
             }
-            FrameKind::Handler(landing, _) => landing,
-            _ => None,
+            FrameKind::Handler(label, _) => label,
+            _ => return Ok(()),
         };
         if let Some(frame) = self.frames.last_mut() {
             frame.kind = FrameKind::Handler(landing, takes_all);
         }
-        self.open = landing;
-        self.height = frame.height;
-        if landing.is_some() {
+        self.open_again(landing, frame.height);
+        if self.open.is_some() {
             self.fall_through();
         }
         self.add(Kind::Opaque, 0, (0, values))
@@ -566,9 +587,8 @@ impl Cutter {
             self.open_if_used(landing, frame.height);
             let last = (self.frames.len() as u32).saturating_sub(depth) as usize;
             let target = last.checked_sub(1).and_then(|last| self.frames.get(last));
-            if let Some(outer) = target.and_then(Frame::landing) {
-                self.jump(outer);
-            }
+            let outer = target.and_then(Frame::landing);
+            self.throw(outer, self.labels[landing as usize].is_thrown);
         }
         self.open_if_used(frame.label, frame.height + frame.results);
         Ok(())
@@ -593,9 +613,9 @@ impl Cutter {
             }
             FrameKind::Handler(landing, takes_all) => {
                 self.jump(frame.label);
-                if !takes_all && landing.is_some() {
-                    self.open = landing;
-                    self.throw();
+                if !takes_all {
+                    self.open_again(landing, frame.height);
+                    self.throw(frame.outer, self.labels[landing as usize].is_thrown);
                 }
                 self.open_if_used(frame.label, height);
             }
@@ -652,8 +672,8 @@ impl Cutter {
             self.jump(target.label);
         }
         if !takes_all {
-            self.open = Some(from);
-            self.throw();
+            self.open_again(landing, frame.height);
+            self.throw(frame.outer, self.labels[landing as usize].is_thrown);
         }
         Ok(())
     }

@@ -73,7 +73,10 @@ pub(super) const fn how(name: &str, class: Class) -> How {
 
 /// Accesses of an operator of fixed arity to cells other than the stack.
 const fn kind(name: &str, class: Class) -> Kind {
+    let is_atomic = begins(name, "I32Atomic") || begins(name, "I64Atomic");
     match class {
+        // Other threads may have changed memory since the last one.
+        Class::Memory(1, 1) if is_atomic => return Kind::Update,
         // Loads of lanes pop two values, and so do the atomic operators that also write.
         Class::Memory(1, 1) => return Kind::Load,
         Class::Memory(2, 1) if begins(name, "V128Load") => return Kind::Load,
@@ -126,9 +129,11 @@ const STORES: &[&str] = &[
     "StructSet",
     "ArraySet",
     "ArrayFill",
+    "ArrayInitData",
+    "ArrayInitElem",
 ];
 
-const UPDATES: &[&str] = &["MemoryGrow", "MemoryCopy", "ArrayCopy"];
+const UPDATES: &[&str] = &["MemoryGrow", "MemoryCopy", "ArrayCopy", "AtomicFence"];
 
 /// Operators whose results are not equal for equal operands.
 const OPAQUE: &[&str] = &[
@@ -202,6 +207,10 @@ mod tests {
         assert_eq!(plain("Unreachable", 0, 0), How::Control);
         let memory = |name, pops, pushes| how(name, Class::Memory(pops, pushes));
         assert_eq!(memory("I32Load", 1, 1), How::Plain(Kind::Load, 1, 1));
+        assert_eq!(
+            memory("I64AtomicLoad", 1, 1),
+            How::Plain(Kind::Update, 1, 1)
+        );
         assert_eq!(memory("V128Load8Lane", 2, 1), How::Plain(Kind::Load, 2, 1));
         assert_eq!(
             memory("I32AtomicRmwAdd", 2, 1),

@@ -33,6 +33,8 @@ pub(crate) enum Effect {
     TableInit(u32),
     /// Puts entries of a segment into an object, from where they may get anywhere.
     SegmentEscapes,
+    /// Makes an object that holds its operands, from where they may get anywhere.
+    Builds,
     /// Takes no reference away; what it makes may be anything.
     Computes,
     /// References among its operands may get anywhere; what it makes may be anything.
@@ -94,10 +96,11 @@ fn decoded(bytes: &[u8]) -> Result<Effect, Error> {
     })
 }
 
-/// Operators of garbage-collected objects: tests and casts let nothing escape, `array.new_elem` and
-/// `array.init_elem` read segments.
+/// Operators of garbage-collected objects: `struct.new`, `array.new` and `array.new_fixed` build them
+/// of values, `array.new_elem` and `array.init_elem` of segments; tests and casts let nothing escape.
 const fn of_objects(operator: u32) -> Effect {
     match operator {
+        0 | 6 | 8 => Effect::Builds,
         10 | 19 => Effect::SegmentEscapes,
         20 | 21 => Effect::Computes,
         22 | 23 => Effect::Chooses(1),

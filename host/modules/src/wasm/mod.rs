@@ -84,7 +84,8 @@ struct Reason {
 impl Problem {
     #[cold]
     fn new(offset: u64, message: &str) -> Self {
-        let message = message.to_owned();
+        // Names of the module are among them, and a terminal would obey control characters.
+        let message = message.replace(char::is_control, "\u{fffd}");
         Self(Box::new(Reason { offset, message }))
     }
 }

@@ -338,7 +338,8 @@ impl<'c> Value<'c> {
         self.unary("to_f32", [Some(made); 4], Kind::F32)
     }
 
-    /// This as a whole number of 64 bits: a float is rounded down and clamped.
+    /// This as a whole number of 64 bits: a float is rounded down and clamped, a signed number gives
+    /// its bits.
     #[must_use]
     pub fn to_u64(self) -> Self {
         match self.kind {

@@ -2,6 +2,7 @@
 
 use crate::graph::did_you_mean;
 use crate::program::error::ProgramError;
+use crate::units::counted;
 
 /// The text of a program is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -82,7 +83,7 @@ pub enum TextProblem {
         most: usize,
     },
     /// A list of another length.
-    #[error("{found} values, and it takes {expected}")]
+    #[error("{}, and it takes {expected}", counted(*found as u64, "value"))]
     Count {
         /// Values of the list.
         found: usize,

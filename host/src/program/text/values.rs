@@ -19,11 +19,28 @@ pub(super) struct Names<'a, 't, 'c> {
     values: HashMap<&'t str, Value<'c>>,
 }
 
-/// The operations, for errors.
-const KNOWN: &str = "u32, u64, i32, f32, index, neighbour, number, weight, float_weight, load, \
-    there, at, latest, degree, first_edge, add, sub, mul, div, rem, min, max, and, or, xor, shl, \
-    shr, equals, differs, below, at_most, above, both, either, below_high, select, random, hash, \
-    ones, low_zeros, high, bits, is_zero, to_u32, to_i32, to_f32, to_u64";
+/// The operations by the number of their operands, for errors.
+const KNOWN: [&str; 4] = [
+    "index, neighbour, number, weight, float_weight",
+    "u32, u64, i32, f32, load, there, hash, ones, low_zeros, high, bits, is_zero, to_u32, to_i32, \
+     to_f32, to_u64",
+    "at, latest, degree, first_edge, add, sub, mul, div, rem, min, max, and, or, xor, shl, shr, \
+     equals, differs, below, at_most, above, both, either, below_high",
+    "select, random",
+];
+
+/// An operation that is none on this number of operands: it takes another number, or has no such
+/// name.
+fn no_operation(operation: &At<'_>, found: usize) -> TextError {
+    let name = operation.as_text().unwrap_or_default();
+    let takes = KNOWN
+        .iter()
+        .position(|names| names.split(", ").any(|known| known == name));
+    match takes {
+        Some(expected) => operation.error(TextProblem::Count { found, expected }),
+        None => operation.unknown("operation", &KNOWN.join(", ")),
+    }
+}
 
 impl<'a, 't, 'c> Names<'a, 't, 'c> {
     pub(super) fn new(item: Item<'c>, registers: &'a Registers<'a>) -> Self {
@@ -90,11 +107,10 @@ impl<'a, 't, 'c> Names<'a, 't, 'c> {
             [a] => self.of_one(operation, a),
             [a, b] => self.of_two(operation, [a, b]),
             [a, b, c] => self.of_three(operation, [a, b, c]),
-            more => Err(at.error(TextProblem::TooMany {
-                what: "operands",
-                found: more.len(),
-                most: 3,
-            })),
+            more => {
+                operation.text()?;
+                Err(no_operation(operation, more.len()))
+            }
         }
     }
 
@@ -109,7 +125,7 @@ impl<'a, 't, 'c> Names<'a, 't, 'c> {
             "number" => self.here(operation)?.number(),
             "weight" => self.here(operation)?.weight(),
             "float_weight" => self.here(operation)?.float_weight(),
-            _ => return Err(operation.unknown("operation without operands", KNOWN)),
+            _ => return Err(no_operation(operation, 0)),
         })
     }
 
@@ -132,7 +148,7 @@ impl<'a, 't, 'c> Names<'a, 't, 'c> {
             "to_i32" => value()?.to_i32(),
             "to_f32" => value()?.to_f32(),
             "to_u64" => value()?.to_u64(),
-            _ => return Err(operation.unknown("operation on one value", KNOWN)),
+            _ => return Err(no_operation(operation, 1)),
         })
     }
 
@@ -167,7 +183,7 @@ impl<'a, 't, 'c> Names<'a, 't, 'c> {
             "both" => a.and(b),
             "either" => a.or(b),
             "below_high" => a.below_high(b),
-            _ => return Err(operation.unknown("operation on two values", KNOWN)),
+            _ => return Err(no_operation(operation, 2)),
         })
     }
 
@@ -179,7 +195,7 @@ impl<'a, 't, 'c> Names<'a, 't, 'c> {
         match operation.text()? {
             "select" => Ok(self.value(a)?.select(self.value(b)?, self.value(c)?)),
             "random" => Ok(self.value(a)?.random(self.value(b)?, c.word()?)),
-            _ => Err(operation.unknown("operation on three values", KNOWN)),
+            _ => Err(no_operation(operation, 3)),
         }
     }
 }
