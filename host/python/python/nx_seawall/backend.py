@@ -390,13 +390,15 @@ def dijkstra_predecessor_and_distance(
     return before, lengths
 
 
+# Weights are read before the first pair is asked for: what cannot be is left to NetworkX then.
+
+
 @_has(Cost.ALL_PAIRS, _weight_is_name)
 def all_pairs_dijkstra(
     G: Graph, cutoff: Any = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, tuple[Lengths, Paths]]]:
     rows = G.rows(weight)
-    for number, node in enumerate(G):
-        yield node, rows.lightest_paths([number], cutoff)
+    return ((node, rows.lightest_paths([number], cutoff)) for number, node in enumerate(G))
 
 
 @_has(Cost.ALL_PAIRS, _weight_is_name)
@@ -404,16 +406,14 @@ def all_pairs_dijkstra_path_length(
     G: Graph, cutoff: Any = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, Lengths]]:
     rows = G.rows(weight)
-    for number, node in enumerate(G):
-        yield node, rows.lengths([number], cutoff)
+    return ((node, rows.lengths([number], cutoff)) for number, node in enumerate(G))
 
 
 @_has(Cost.ALL_PAIRS, _weight_is_name)
 def all_pairs_dijkstra_path(
     G: Graph, cutoff: Any = None, weight: Any = "weight"
 ) -> Iterator[tuple[Any, Paths]]:
-    for node, (_, paths) in all_pairs_dijkstra(G, cutoff, weight):
-        yield node, paths
+    return ((node, paths) for node, (_, paths) in all_pairs_dijkstra(G, cutoff, weight))
 
 
 # Breadth-first searches, descendants and ancestors.
@@ -430,7 +430,8 @@ def _unsorted(sort_neighbors: Any) -> Answer:
 
 
 def _start(G: Graph, source: Node) -> int:
-    number = G.number(source)
+    # What has no hash is a TypeError, as of a look into the rows.
+    number = G.index.get(source)
     if number is None:
         # As the neighbours of a node that is none.
         raise nx.NetworkXError(f"The node {source} is not in the {_kind(G)}.")
