@@ -639,6 +639,22 @@ def test_any_weight_is_answered_as_networkx_does(
         assert here == there or repr(here) == repr(there)
 
 
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("name", ["pagerank", "minimum_spanning_edges", "single_source_dijkstra"])
+def test_views_without_directions_have_the_weights_of_networkx(
+    name: str, kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Backend, "should_run", staticmethod(lambda *_: True))
+    graph = kind()
+    graph.add_weighted_edges_from([(0, 1, 1), (1, 0, 9), (1, 2, 2), (2, 0, 4), (0, 2, 1)])
+    view = graph.to_undirected(as_view=True)
+    args = [0] if name == "single_source_dijkstra" else []
+    function = getattr(nx, name)
+    there = outcome(True, function, view, *args, backend="networkx")
+    with nx.config(backend_priority=["seawall"]):
+        assert outcome(True, function, view, *args) == there
+
+
 def test_a_cutoff_beyond_53_bits_is_exact() -> None:
     graph = nx.path_graph(3)
     graph[0][1]["weight"], graph[1][2]["weight"] = 2**53 + 1, 1
