@@ -4,6 +4,7 @@
 use seawall::analysis::{self, Question};
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, Canceller, RunLimits, Session};
+use seawall::batch::BatchGraph;
 use seawall::graph::{Graph, NodeName};
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::program::PlanRequest;
@@ -915,5 +916,160 @@ fn sets_and_colours_are_those_of_the_program_and_look_at_each_edge_once() {
                 assert_eq!(run(&graph, &request(analysis, &[], 3)).values, alone.values);
             }
         }
+    }
+}
+
+/// Exact distances from a node, and the numbers of shortest paths, along weights `2^exponent`.
+fn exact_paths(nodes: usize, edges: &[(u32, u32, u32)], source: usize) -> Vec<Option<(u128, f64)>> {
+    let mut far = vec![None; nodes];
+    far[source] = Some(0_u128);
+    for _ in 0..nodes {
+        for (from, to, exponent) in edges {
+            let longer = far[*from as usize].map(|own| own + (1 << exponent));
+            let known = &mut far[*to as usize];
+            if longer.is_some() && known.is_none_or(|known| longer < Some(known)) {
+                *known = longer;
+            }
+        }
+    }
+    let mut order: Vec<usize> = (0..nodes).filter(|node| far[*node].is_some()).collect();
+    order.sort_by_key(|node| far[*node]);
+    let mut counts = vec![0.0; nodes];
+    counts[source] = 1.0;
+    for node in order.into_iter().skip(1) {
+        let is_last = |(from, to, exponent): &&(u32, u32, u32)| {
+            *to as usize == node
+                && far[*from as usize].map(|own| own + (1 << exponent)) == far[node]
+        };
+        let last = edges.iter().filter(is_last);
+        counts[node] = last.map(|(from, ..)| counts[*from as usize]).sum();
+    }
+    let pair = |(far, count): (Option<u128>, f64)| far.map(|far| (far, count));
+    far.into_iter().zip(counts).map(pair).collect()
+}
+
+/// Betweenness of all nodes as sources of a directed graph, by the definition.
+fn exact_betweenness(nodes: usize, edges: &[(u32, u32, u32)]) -> Vec<f64> {
+    let of = |source| exact_paths(nodes, edges, source);
+    let paths: Vec<_> = (0..nodes).map(of).collect();
+    let through = |node: usize| {
+        let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
+        let share = |(from, to): (usize, usize)| {
+            if from == node || to == node || from == to {
+                return 0.0;
+            }
+            match (paths[from][node], paths[node][to], paths[from][to]) {
+                (Some(first), Some(second), Some(all)) if first.0 + second.0 == all.0 => {
+                    first.1 * second.1 / all.1
+                }
+                _ => 0.0,
+            }
+        };
+        pairs.map(share).sum()
+    };
+    (0..nodes).map(through).collect()
+}
+
+#[test]
+fn betweenness_along_weights_of_any_range_is_right_or_refused() {
+    let random = &mut Random::new(31);
+    let (mut right, mut refused) = (0, 0);
+    for _ in 0..400 {
+        let nodes = 2 + random.below(9);
+        let most = random.pick(&[1_u32, 30, 49, 60, 110]).unwrap();
+        let mut drawn = std::collections::BTreeMap::new();
+        for _ in 0..random.below(3 * nodes) {
+            let ends = (random.below(nodes), random.below(nodes));
+            drawn.insert(ends, random.below(3) * most / 2);
+        }
+        let edges: Vec<_> = drawn.into_iter().map(|((a, b), e)| (a, b, e)).collect();
+        let float = |(from, to, exponent): &(u32, u32, u32)| {
+            (*from, *to, 2_f32.powi(exponent.cast_signed()))
+        };
+        let floats: Vec<_> = edges.iter().map(float).collect();
+        let graph = Graph::from_float_edges(nodes, &floats, false).unwrap();
+        let mut request = request(AnalysisKind::Betweenness, &[], 2);
+        request.sources = (0..nodes).collect();
+        request.centrality.weighted = true;
+        match execute(&graph, &request) {
+            Ok(outcome) => {
+                assert_eq!(outcome.checked, Some(true), "{edges:?}");
+                right += 1;
+                if most > 49 {
+                    // Sums round, so that paths of different lengths may tie, as the check knows.
+                    continue;
+                }
+                let exact = exact_betweenness(nodes as usize, &edges);
+                for (value, exact) in outcome.values.floats().unwrap().iter().zip(exact) {
+                    assert!((f64::from(*value) - exact).abs() < 1e-4, "{edges:?}");
+                }
+            }
+            Err(RunError::WeightLost {
+                weight, distance, ..
+            }) => {
+                assert_eq!(weight + distance, distance);
+                assert!(most > 49, "{edges:?}");
+                refused += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(right > 200 && refused > 20, "{right}, {refused}");
+}
+
+#[test]
+fn measures_along_weights_are_floats_or_refused() {
+    let path = |weight: f32| {
+        let edges = [(0, 1, weight), (1, 2, weight)];
+        Graph::from_float_edges(3, &edges, true).unwrap()
+    };
+    // An eccentricity of 6e38 of the last node, and closenesses of 1e45 and of about 1e-39.
+    for (analysis, weight, node, other) in [
+        (AnalysisKind::Eccentricity, 3e38, 2, 1e-45),
+        (AnalysisKind::Closeness, 1e-45, 1, 3e38),
+    ] {
+        let mut request = request(analysis, &[1, 2], 2);
+        request.centrality.weighted = true;
+        let graph = path(weight);
+        let is_named = |error: &RunError| {
+            matches!(error, RunError::ValueTooLarge { node: NodeName::Id(named), .. }
+                if *named == node)
+        };
+        let error = execute(&graph, &request).unwrap_err();
+        assert!(is_named(&error), "{error}");
+        let devices = seawall::multi::Devices::Simulated {
+            count: 2,
+            threads: 1,
+        };
+        // Each device has one of the sources, and both values are too large for closeness.
+        let error = seawall::multi::execute(&graph, &request, &devices).unwrap_err();
+        assert!(matches!(error, RunError::ValueTooLarge { .. }), "{error}");
+        let small = path(1.0);
+        let graphs = [&small, &graph].map(|graph| BatchGraph::new("path", graph, vec![1, 2]));
+        let error = seawall::batch::execute(&graphs, &request).unwrap_err();
+        assert!(
+            error.to_string().contains("above the largest 32-bit float"),
+            "{error}"
+        );
+        // The least floats have few digits, which the check knows.
+        run(&path(other), &request);
+    }
+}
+
+#[test]
+fn limits_of_iterations_do_not_make_weights_unread() {
+    let graph = Graph::from_weighted_edges(3, &[(0, 1, 5), (1, 2, 7)], true).unwrap();
+    for analysis in [
+        AnalysisKind::Betweenness,
+        AnalysisKind::Closeness,
+        AnalysisKind::Eccentricity,
+    ] {
+        let mut request = request(analysis, &[0, 1], 1);
+        request.max_iterations = NonZeroU32::new(1);
+        assert!(execute(&graph, &request).is_ok());
+        request.centrality.weighted = true;
+        let error = execute(&graph, &request).unwrap_err();
+        assert!(matches!(error, RunError::NoIterations { .. }), "{error}");
+        assert!(error.to_string().contains("along weights"), "{error}");
     }
 }

@@ -36,6 +36,7 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
             _ => " (--normalized)",
         },
         RunError::WeightTooSmall { analysis, .. } if analysis.facts().weighs => " (--weighted)",
+        RunError::WeightLost { .. } => " (--weighted)",
         RunError::NegativeCycle {
             is_undirected: true,
             ..

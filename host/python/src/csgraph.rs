@@ -220,13 +220,15 @@ impl Matrix {
         ))
     }
 
-    /// Distances and predecessors from each source, as [`Self::dijkstra`]; weights may be
-    /// negative. None if there is a circle of negative weight.
+    /// Distances and predecessors from each source, as [`Self::dijkstra`], along edges in both
+    /// directions unless they are directed; weights may be negative. None if there is a circle of
+    /// negative weight.
     fn bellman_ford<'py>(
         &self,
         py: Python<'py>,
         sources: Vec<u32>,
         is_weighted: bool,
+        is_directed: bool,
     ) -> PyResult<Option<(Floats<'py>, Ints<'py>)>> {
         for &source in &sources {
             self.check(py, source)?;
@@ -238,7 +240,7 @@ impl Matrix {
                 1.0
             }
         };
-        let search = |source: &u32| bellman_ford(&self.rows, weight, *source);
+        let search = |source: &u32| bellman_ford(&self.rows, weight, *source, is_directed);
         let found: Option<Vec<_>> = py.detach(|| sources.par_iter().map(search).collect());
         let joined = |found: Vec<(Vec<f64>, Vec<i32>)>| {
             let (distances, parents): (Vec<_>, Vec<_>) = found.into_iter().unzip();
@@ -375,11 +377,13 @@ fn depth_first(rows: &Rows, source: u32) -> (Vec<i32>, Vec<i32>) {
 }
 
 /// Rounds over all edges until none changes a distance; one more than there are nodes finds a
-/// circle of negative weight.
+/// circle of negative weight. Edges without directions are tried forward and then backward, in the
+/// place where they are listed, as SciPy tries them: that decides between paths of one length.
 fn bellman_ford(
     rows: &Rows,
     weight: impl Fn(usize) -> f64,
     source: u32,
+    is_directed: bool,
 ) -> Option<(Vec<f64>, Vec<i32>)> {
     let mut distance = vec![f64::INFINITY; rows.nodes()];
     let mut parent = vec![ABSENT; rows.nodes()];
@@ -387,16 +391,17 @@ fn bellman_ford(
     for _ in 0..=rows.nodes() {
         let mut has_changed = false;
         for node in rows.all() {
-            let own = distance[node as usize];
-            if own == f64::INFINITY {
-                continue;
-            }
+            let own = node as usize;
             for place in rows.range(node) {
-                let next = rows.targets[place] as usize;
-                let longer = own + weight(place);
-                if longer < distance[next] {
-                    distance[next] = longer;
+                let (next, weight) = (rows.targets[place] as usize, weight(place));
+                if distance[own] + weight < distance[next] {
+                    distance[next] = distance[own] + weight;
                     parent[next] = node as i32;
+                    has_changed = true;
+                }
+                if !is_directed && distance[next] + weight < distance[own] {
+                    distance[own] = distance[next] + weight;
+                    parent[own] = next as i32;
                     has_changed = true;
                 }
             }

@@ -101,6 +101,20 @@ def test_options_of_dijkstra() -> None:
             csgraph.dijkstra(matrix, **wrong)
 
 
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("unweighted", [True, False])
+def test_bellman_ford_names_the_predecessors_of_scipy(unweighted: bool, directed: bool) -> None:
+    rng = np.random.default_rng(7)
+    for nodes in [*range(1, 9), 20, 40]:
+        # Few weights, so that many paths have one length.
+        dense = np.where(rng.random((nodes, nodes)) < 0.3, rng.integers(1, 3, (nodes, nodes)), 0)
+        for matrix in (dense, sparse.csr_array(dense), sparse.csc_array(dense)):
+            args = directed, None, True, unweighted
+            found = zip(csgraph.bellman_ford(matrix, *args), scipy_csgraph.bellman_ford(matrix, *args))
+            for mine, theirs in found:
+                np.testing.assert_array_equal(mine, theirs)
+
+
 def test_negative_weights() -> None:
     matrix = np.array([[0, 2, 1], [0, 0, -2], [0, 0, 0]])
     np.testing.assert_array_equal(csgraph.bellman_ford(matrix, indices=0), [0, 2, 0])

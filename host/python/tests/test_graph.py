@@ -22,6 +22,7 @@ import pytest
 import scipy.sparse as sparse
 import seawall
 from seawall import Graph
+from seawall._graph import _OPTIONS
 
 
 def simple(graphs: list[nx.Graph], kind: type = nx.Graph) -> list[nx.Graph]:
@@ -277,8 +278,21 @@ def test_errors_have_kind_and_fields() -> None:
     raises("Lengths", lambda: Graph.from_edges([0, 1], [1]))
     raises("Shape", lambda: Graph.from_edges([(0, 1), (1, 2, 3)]))
     raises("Shape", lambda: Graph.from_scipy(sparse.csr_array((2, 3))))
+    for count, length in ((2, 2), (2, 3), (3, 2), (3, 7)):
+        arrays = tuple(np.arange(length) for _ in range(count))
+        raises("Shape", lambda arrays=arrays: Graph.from_edges(arrays))
+    assert Graph.from_edges([np.array([0, 1]), np.array([1, 2])]).nodes == 3
     for weight in ("heavy", "3", None, 1j, [2]):
         raises("WrongType", lambda weight=weight: Graph.from_edges([(0, 1, weight), (1, 2, 1)]))
+
+
+def test_options_that_are_none_have_their_defaults() -> None:
+    graph = Graph.from_edges([(0, 1, 2), (1, 2, 3)])
+    expected = graph.bfs(0).tolist()
+    session = graph.session(machine="cpu", threads=1)
+    for option in sorted(_OPTIONS):
+        for one in (graph, session):
+            assert one.run("bfs", 0, **{option: None})["values"].tolist() == expected, option
 
 
 WRONG_NODES: list[Any] = [

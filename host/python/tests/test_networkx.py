@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import inspect
 import itertools
 import math
 import multiprocessing
@@ -14,6 +15,7 @@ import sys
 import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
 from typing import Any
 
 import networkx as nx
@@ -403,7 +405,10 @@ def test_a_class_with_rows_of_its_own_is_left_to_networkx() -> None:
 
 
 @pytest.mark.parametrize("limit", [0, 1, 1.5, -1, -0.5, 10**30, math.inf, math.nan, np.int64(2)])
-@pytest.mark.parametrize("name", ["predecessor", "single_source_shortest_path", "bfs_tree"])
+@pytest.mark.parametrize(
+    "name",
+    ["predecessor", "single_source_shortest_path", "bfs_tree", "single_source_dijkstra_path_length"],
+)
 def test_limits_of_any_size(name: str, limit: Any, graphs: list[nx.Graph]) -> None:
     key = "depth_limit" if name == "bfs_tree" else "cutoff"
     for graph in graphs:
@@ -683,6 +688,67 @@ def ask_in_a_fork(queue: Any) -> None:
     except NotImplementedError:
         with nx.config(backend_priority=["seawall"]):
             queue.put(nx.core_number(graph)[0])
+
+
+ODD_WEIGHTS: list[Any] = [Fraction(1, 3), 2**70, 2**53 + 1, -(2**53) - 1, math.nan, "x"]
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("weight", [*ODD_WEIGHTS, None])
+@pytest.mark.parametrize("name", sorted(nx_seawall.FUNCTIONS))
+def test_any_weight_is_answered_as_networkx_does(
+    name: str, weight: Any, kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Backend, "should_run", staticmethod(lambda *_: True))
+    # Those that the backend does not read are left to NetworkX before the first result.
+    graph = kind([(0, 1, {"weight": 2}), (1, 2, {"weight": weight}), (1, 2, {"weight": 3})])
+    graph.add_edges_from([(0, 2, {"weight": 2**53}), (2, 3, {"weight": 1}), (1, 3, {})])
+    graph.add_edge(4, 5, weight=weight)
+    takes = CALLS[name][0] if name in CALLS else 1
+    args = [[0]] if name in OTHERS else list(range(takes))
+    function = getattr(nx, name, None) or getattr(nx.community, name)
+    parameters = inspect.signature(getattr(Backend, name)).parameters
+    every: list[dict[str, Any]] = [{"weight": "weight"}] if "weight" in parameters else [{}]
+    if name == "k_corona":
+        every = [{"k": 1}]
+    if name == "descendants_at_distance":
+        every = [{"distance": 1}]
+    for kwargs in every:
+        there = outcome(True, function, graph, *args, backend="networkx", **kwargs)
+        with nx.config(backend_priority=["seawall"]):
+            here = outcome(True, function, graph, *args, **kwargs)
+        # A NaN equals none.
+        assert here == there or repr(here) == repr(there)
+
+
+@pytest.mark.parametrize("kind", [nx.DiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("name", ["pagerank", "minimum_spanning_edges", "single_source_dijkstra"])
+def test_views_without_directions_have_the_weights_of_networkx(
+    name: str, kind: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Backend, "should_run", staticmethod(lambda *_: True))
+    graph = kind()
+    graph.add_weighted_edges_from([(0, 1, 1), (1, 0, 9), (1, 2, 2), (2, 0, 4), (0, 2, 1)])
+    view = graph.to_undirected(as_view=True)
+    args = [0] if name == "single_source_dijkstra" else []
+    function = getattr(nx, name)
+    there = outcome(True, function, view, *args, backend="networkx")
+    with nx.config(backend_priority=["seawall"]):
+        assert outcome(True, function, view, *args) == there
+
+
+def test_a_cutoff_beyond_53_bits_is_exact() -> None:
+    graph = nx.path_graph(3)
+    graph[0][1]["weight"], graph[1][2]["weight"] = 2**53 + 1, 1
+    for cutoff in (2**53, 2**53 + 1, 2**53 + 2, float(2**53)):
+        there, here = both("single_source_dijkstra_path_length", graph, 0, cutoff=cutoff)
+        assert here == there
+
+
+@pytest.mark.parametrize("name", ["bfs_edges", "bfs_tree", "bfs_successors", "descendants", "ancestors"])
+def test_what_has_no_hash_is_a_type_error(name: str) -> None:
+    there, here = both(name, nx.path_graph(3), [1])
+    assert here == there
 
 
 def test_a_fork_is_left_to_networkx() -> None:

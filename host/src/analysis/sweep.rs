@@ -2,12 +2,14 @@
 
 use super::alone::{self, Searching};
 use super::definition::padded;
-use super::{Built, Question, Reading, look};
+use super::{AnalysisKind, Built, Question, Reading, look};
+use crate::column::Column;
 use crate::cost::{Job, Times, Worker};
 use crate::graph::Graph;
 use crate::program::{
     Join, Kind, Mark, Measure, Over, ProgramBuilder, ProgramError, RegisterId, Sweep,
 };
+use crate::run::RunError;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::LOOPS_MAX;
 use seawall_core::abi::sequential::{Lengths, SequentialRecord};
@@ -195,6 +197,24 @@ pub(super) fn alone(
         question,
         alone::Sought { record, ..sought },
     ))
+}
+
+/// Refuses a measure along weights above the range of floats, which would read as none.
+pub(super) fn accept(
+    analysis: AnalysisKind,
+    (graph, question): (&Graph, &Question),
+    values: &Column,
+) -> Result<(), RunError> {
+    let floats = values.floats().unwrap_or(&[]);
+    let is_beyond = |source: &&u32| floats.get(**source as usize) == Some(&f32::INFINITY);
+    let beyond = question.sources.iter().find(is_beyond);
+    match beyond.filter(|_| question.centrality.weighted) {
+        None => Ok(()),
+        Some(source) => Err(RunError::ValueTooLarge {
+            analysis,
+            node: graph.label_of(*source).into(),
+        }),
+    }
 }
 
 /// Whether a search from `source` reaches most edges in few levels.

@@ -3,7 +3,7 @@
 use super::choose::choose;
 use super::outcome::dropped;
 use super::{BatchError, BatchOutcome, GraphOutcome, forecast};
-use crate::analysis::Reading;
+use crate::analysis::{AnalysisOutput, Reading};
 use crate::backend::batch::cpu::CpuBatch;
 use crate::backend::batch::{self as backend, BatchSession, Job};
 use crate::backend::{BackendError, Canceller, RunLimits, SessionWork, cuda};
@@ -180,7 +180,11 @@ impl<'a, 'g> Batch<'a, 'g> {
     }
 
     /// The outcomes of all graphs, computed on all threads.
-    fn outcomes(&self, controls: &[ControlRecord], words: Vec<Vec<u32>>) -> Vec<GraphOutcome> {
+    fn outcomes(
+        &self,
+        controls: &[ControlRecord],
+        words: Vec<Vec<u32>>,
+    ) -> Result<Vec<GraphOutcome>, BatchError> {
         let backend = self.opened.executor;
         let graphs = self.graphs.par_iter().zip(&self.requests);
         let ends = self.readings.par_iter().zip(controls).zip(words);
@@ -190,11 +194,19 @@ impl<'a, 'g> Batch<'a, 'g> {
             // The form was made before the run.
             let form = form_of(named, request).unwrap_or(read);
             let end = job::end_of(request.analysis, control);
+            let values = reading.column(form.nodes(), words);
+            let found = AnalysisOutput {
+                values: &values,
+                parents: None,
+            };
+            let case = (form, &request.question(false));
+            let accepted = request.analysis.definition().accept(case, found);
+            accepted.map_err(|error| self::named(named, error))?;
             let found = Found {
                 backend,
                 reason: None,
                 device: String::new(),
-                values: reading.column(form.nodes(), words),
+                values,
                 parents: None,
                 end,
                 times: Times::default(),
@@ -204,9 +216,11 @@ impl<'a, 'g> Batch<'a, 'g> {
             if request.check {
                 job::check(read, request, end, &mut outcome);
             }
-            GraphOutcome::of(named.name.clone(), control, outcome)
+            Ok(GraphOutcome::of(named.name.clone(), control, outcome))
         });
-        outcomes.collect()
+        // The first graph of the batch that has none, whichever thread is first.
+        let outcomes: Vec<Result<GraphOutcome, BatchError>> = outcomes.collect();
+        outcomes.into_iter().collect()
     }
 }
 
@@ -235,7 +249,7 @@ impl job::Work for Batch<'_, '_> {
         if request.check {
             job.phase(Phase::Check);
         }
-        let graphs = self.outcomes(&stats.controls, words);
+        let graphs = self.outcomes(&stats.controls, words)?;
         let Opened {
             session,
             executor,

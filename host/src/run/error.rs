@@ -59,6 +59,33 @@ pub enum RunError {
         /// Its weight.
         weight: f64,
     },
+    /// A measure along weights that a 32-bit float does not hold.
+    #[error(
+        "the {analysis} of node {node} along its weights is above the largest 32-bit float (3.4028235e38); scale the weights"
+    )]
+    ValueTooLarge {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// The source, by its name in the file.
+        node: NodeName,
+    },
+    /// A weight that adds nothing to the length of a shortest path, so that paths cannot be told
+    /// from each other.
+    #[error(
+        "{analysis} counts shortest paths, and the weight {weight} of the edge from {from} to {to} is lost in 64-bit floats beside the distance {distance} of its start; take weights that are closer together, or leave them out"
+    )]
+    WeightLost {
+        /// The requested analysis.
+        analysis: AnalysisKind,
+        /// Start of the edge, by its name in the file.
+        from: NodeName,
+        /// Its end.
+        to: NodeName,
+        /// Its weight.
+        weight: f64,
+        /// Distance of its start from a source.
+        distance: f64,
+    },
     /// The request has an option of other analyses.
     #[error("{analysis} has no option {option}, {of} has; leave it out, or ask for {of}")]
     WrongOption {
@@ -111,7 +138,8 @@ pub enum RunError {
     },
     /// An iteration limit for an algorithm without iterations.
     #[error(
-        "{analysis} along negative weights has no iterations to stop after; leave the limit out"
+        "{analysis} along {}weights has no iterations to stop after; leave the limit out",
+        if analysis.facts().signed { "negative " } else { "" }
     )]
     NoIterations {
         /// The requested analysis.

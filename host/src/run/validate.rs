@@ -91,7 +91,8 @@ impl RunRequest {
         if self.centrality.weighted || self.refuses_signs(graph) {
             check_lengths(graph, self.analysis)?;
         }
-        if self.needs_signed_paths(graph) && self.max_iterations.is_some() {
+        let is_one_search = self.is_for_cpu() || self.needs_signed_paths(graph);
+        if is_one_search && self.max_iterations.is_some() {
             return Err(RunError::NoIterations {
                 analysis: self.analysis,
             });

@@ -138,6 +138,13 @@ def _of_pairs(edges: Any) -> tuple[Array, Array, Array | None]:
     if not isinstance(edges, Iterable):
         raise refuse(f"edges of type {type(edges).__name__}; give pairs, arrays or a table")
     rows = list(edges)
+    if isinstance(edges, tuple) and rows and all(isinstance(row, np.ndarray) for row in rows):
+        # As SciPy has them; read as edges, two arrays of two would be two of them.
+        raise refuse(
+            "a tuple of arrays, which may be columns or edges; give sources and targets as two "
+            "arguments, with weights=, or an array with an edge in each row",
+            "Shape",
+        )
     lengths = {len(row) for row in rows}
     if not rows:
         empty = np.empty(0, np.uint32)

@@ -191,7 +191,8 @@ class Graph:
         """Builds a graph of edges.
 
         `edges` is an iterable of pairs (or triples with weights), an array of two or three
-        columns, the array of sources beside that of `targets`, or a table: a data frame of pandas
+        columns, the array of sources beside that of `targets` (a tuple of arrays is refused, since
+        each might be a column or an edge), or a table: a data frame of pandas
         or polars, or anything with ``__arrow_c_stream__``. In a table `source`, `target` and
         `weight` name the columns; by default they are ``source``, ``target`` and ``weight``, other
         pairs of known names such as ``from`` and ``to``, or the first two columns.
@@ -546,15 +547,16 @@ class Graph:
             return self._graph.run_program(text, inputs, chosen, line)
 
     def _chosen(self, options: dict[str, Any], known: frozenset[str]) -> tuple[dict[str, Any], Any]:
-        """The options with their defaults, those that are None left out, and the progress."""
+        """The options with their defaults, which those that are None have, and the progress."""
         if not options and not self._defaults:
             return _AUTO, None
-        chosen = {**_AUTO, **self._defaults, **options}
+        chosen = {**self._defaults, **options}
         if wrong := chosen.keys() - known:
             text = f"no option {min(wrong)!r}; known are {', '.join(sorted(known))}"
             raise refuse(text, "WrongOption")
         progress = chosen.pop("progress", None)
-        return {name: value for name, value in chosen.items() if value is not None}, progress
+        given = {name: value for name, value in chosen.items() if value is not None}
+        return {**_AUTO, **given}, progress
 
     def _signed(self, values: Array) -> Ints:
         """Numbers below the nodes, -1 for none: the same bits where they fit."""

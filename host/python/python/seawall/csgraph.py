@@ -33,14 +33,20 @@ _ABSENT = -9999
 _LAST_EDGE_FIRST = tuple(int(part) for part in scipy.__version__.split(".")[:2]) < (1, 18)
 
 
-def _matrix(graph: Any, directed: bool) -> tuple[Any, Matrix]:
-    """The graph as SciPy reads it, and its rows, those of both directions if it is undirected."""
+def _listed(graph: Any, directed: bool) -> tuple[Any, Matrix]:
+    """The graph as SciPy reads it, and its rows."""
     graph = validate_graph(graph, directed, dense_output=False)
     rows = Matrix(
         graph.indptr.astype(np.int64),
         graph.indices.astype(np.int64),
         np.ascontiguousarray(graph.data, np.float64),
     )
+    return graph, rows
+
+
+def _matrix(graph: Any, directed: bool) -> tuple[Any, Matrix]:
+    """The graph as SciPy reads it, and its rows, those of both directions if it is undirected."""
+    graph, rows = _listed(graph, directed)
     return graph, rows if directed else rows.undirected()
 
 
@@ -216,16 +222,16 @@ def bellman_ford(
     return_predecessors: bool = False,
     unweighted: bool = False,
 ) -> Any:
-    """As `scipy.sparse.csgraph.bellman_ford`.
+    """As `scipy.sparse.csgraph.bellman_ford`, with the same predecessors.
 
     >>> import numpy
     >>> from seawall import csgraph
     >>> csgraph.bellman_ford(numpy.array([[0, 2, 1], [0, 0, -2], [0, 0, 0]]), indices=0)
     array([0., 2., 0.])
     """
-    graph, rows = _matrix(csgraph, directed)
+    graph, rows = _listed(csgraph, directed)
     sources, shape = _indices(graph.shape[0], indices)
-    found = rows.bellman_ford(sources.tolist(), not unweighted)
+    found = rows.bellman_ford(sources.tolist(), not unweighted, bool(directed))
     if found is None:
         raise NegativeCycleError("Negative cycle detected on node (or its neighbours)")
     distances, before = (part.reshape(shape) for part in found)

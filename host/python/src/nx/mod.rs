@@ -175,8 +175,12 @@ fn weight_of<'py>(
     for data in plain(data)?.values() {
         let found = one(&data)?;
         least = match least {
-            Some(least) if !found.lt(&least)? => Some(least),
-            _ => Some(found),
+            Some(least) => {
+                let is_less = found.lt(&least);
+                let is_less = is_less.map_err(|_| refused("weights that have no order"))?;
+                Some(if is_less { found } else { least })
+            }
+            None => Some(found),
         };
     }
     Ok(least.unwrap_or_else(|| default.clone()))
@@ -860,7 +864,7 @@ impl NxGraph {
         endpoints: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let sources = self.checked(sources)?;
-        let weights = is_weighted.then(|| self.floats());
+        let weights = is_weighted.then(|| self.exact_floats()).transpose()?;
         let (weights, parts) = (weights.as_deref(), Parts::Nodes { endpoints });
         let found = py.detach(|| centrality::betweenness(&self.rows, weights, &sources, &parts));
         self.dict(py, &found)
@@ -875,7 +879,7 @@ impl NxGraph {
         is_weighted: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let sources = self.checked(sources)?;
-        let weights = is_weighted.then(|| self.floats());
+        let weights = is_weighted.then(|| self.exact_floats()).transpose()?;
         let weights = weights.as_deref();
         let edges = Parts::Edges(Edges::new(&self.rows, self.is_directed));
         let found = py.detach(|| centrality::betweenness(&self.rows, weights, &sources, &edges));
@@ -1156,6 +1160,17 @@ impl NxGraph {
         })
     }
 
+    /// Weights whose sums along paths are exact if they are whole.
+    fn exact_floats(&self) -> PyResult<Vec<f64>> {
+        if let Weights::Whole(weights) = &self.weights {
+            let total: i128 = weights.iter().map(|weight| i128::from(*weight).abs()).sum();
+            if total >= 1 << 53 {
+                return Err(refused("whole weights exceed 53 bits"));
+            }
+        }
+        Ok(self.floats())
+    }
+
     fn floats(&self) -> Vec<f64> {
         let places = 0..self.rows.targets.len();
         places.map(|place| self.weights.float(place)).collect()
@@ -1246,10 +1261,10 @@ impl NxGraph {
         wanted: Wanted,
     ) -> PyResult<Dicts<'py>> {
         let sources = self.checked(Some(sources.to_vec()))?;
-        let cutoff: Option<f64> = match cutoff.filter(|value| !value.is_none()) {
-            Some(value) => Some(value.extract()?),
-            None => None,
-        };
+        let given = cutoff.filter(|value| !value.is_none());
+        let cutoff: Option<f64> = given.map(PyAnyMethods::extract).transpose()?;
+        // No length exceeds what is no number.
+        let cutoff = cutoff.filter(|cutoff| !cutoff.is_nan());
         match &self.weights {
             Weights::Real(weights) => {
                 let goal = Goal {
@@ -1261,8 +1276,10 @@ impl NxGraph {
                 self.lightest_dicts(py, &sources, target, &found, wanted)
             }
             weights => {
-                // Whole lengths exceed a cutoff where they exceed its floor.
-                let floor = cutoff.map(|cutoff| cutoff.floor() as i64);
+                // Whole lengths exceed a cutoff where they exceed its floor. A whole one may have more
+                // digits than a float.
+                let whole = given.and_then(|value| value.extract().ok());
+                let floor = whole.or(cutoff.map(|cutoff| cutoff.floor() as i64));
                 let goal = Goal {
                     cutoff: floor,
                     target,

@@ -14,6 +14,7 @@
 //! Numbers of paths exceed the range of floats, so they have separate exponents. Sums are of whole
 //! numbers, so that every machine finds the same bits.
 
+mod lost;
 pub(super) mod oracle;
 mod paths;
 mod registers;
@@ -31,6 +32,7 @@ use crate::graph::Graph;
 use crate::program::{
     Edges, Given, Item, Join, Operand, Over, ProgramBuilder, ProgramError, RegisterId, Value,
 };
+use crate::run::RunError;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord, Shares};
 
@@ -114,6 +116,17 @@ impl Analysis for Betweenness {
             score.is_nan() && exact.is_nan() || (score - exact).abs() <= relative * exact + lost
         };
         scores.len() == exact.len() && scores.iter().zip(&exact).all(near)
+    }
+
+    fn accept(
+        &self,
+        (graph, question): (&Graph, &Question),
+        _found: AnalysisOutput<'_>,
+    ) -> Result<(), RunError> {
+        match question.centrality.weighted {
+            true => lost::refuse(graph, &question.sources),
+            false => Ok(()),
+        }
     }
 
     /// In addition, a sum may lose up to a unit by rounding.

@@ -116,7 +116,8 @@ fn shares(graph: &Graph, source: u32, weighted: bool, ends: &[f64]) -> Vec<f64> 
     order.sort_by(|one, other| distances[*one].total_cmp(&distances[*other]));
     let on_path = |from: usize, edge: usize| {
         let to = graph.targets()[edge] as usize;
-        (distances[from] + length(edge) == distances[to]).then_some(to)
+        // A loop is on no path, also where its weight is lost beside the distance.
+        (from != to && distances[from] + length(edge) == distances[to]).then_some(to)
     };
     let mut paths = vec![Paths::NONE; nodes];
     paths[source as usize] = Paths::ONE;

@@ -10,13 +10,14 @@ pub(super) mod oracle;
 use super::answer::highest;
 use super::sweep::{self, Sought};
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Direction, Facts, Figure, Highlight,
-    ParallelRule, Picture, Question, Reading, Values, alone,
+    Analysis, AnalysisKind, AnalysisOutput, Answer, Bars, Built, Case, Direction, Facts, Figure,
+    Highlight, ParallelRule, Picture, Question, Reading, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{Measure, ProgramError};
+use crate::run::RunError;
 use seawall_core::abi::sequential::{Algorithm, SequentialRecord};
 
 pub(super) struct Closeness;
@@ -44,11 +45,12 @@ fn is_inward(question: &Question) -> bool {
     question.centrality.direction != Some(Direction::Outward)
 }
 
-/// Whether values along weights equal those in doubles, except for the rounding of sums.
+/// Whether values along weights equal those in doubles, except for the rounding of sums and of the
+/// least floats.
 fn is_near(values: &Column, expected: &[f64]) -> bool {
     let near = |(value, exact): (&f32, &f64)| {
         let value = f64::from(*value);
-        value == *exact || (value - exact).abs() <= 1e-6 * exact
+        (value - exact).abs() <= 1e-6 * exact + f64::from(f32::from_bits(1)) || value == *exact
     };
     let values = values.floats().unwrap_or(&[]);
     values.len() == expected.len() && values.iter().zip(expected).all(near)
@@ -88,6 +90,14 @@ impl Analysis for Closeness {
             return is_near(found.values, &expected);
         }
         *found.values == Column::F32(oracle::closeness_along(case.graph, sources, inward, limit))
+    }
+
+    fn accept(
+        &self,
+        (graph, question): (&Graph, &Question),
+        found: AnalysisOutput<'_>,
+    ) -> Result<(), RunError> {
+        sweep::accept(AnalysisKind::Closeness, (graph, question), found.values)
     }
 
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {

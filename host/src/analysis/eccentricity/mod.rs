@@ -6,13 +6,14 @@ pub(super) mod oracle;
 
 use super::sweep::{self, Sought};
 use super::{
-    Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight, Number,
-    ParallelRule, Picture, Question, Reading, Values, alone,
+    Analysis, AnalysisKind, AnalysisOutput, Answer, Bars, Built, Case, Facts, Figure, Highlight,
+    Number, ParallelRule, Picture, Question, Reading, Values, alone,
 };
 use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{Measure, ProgramError};
+use crate::run::RunError;
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::sequential::{Algorithm, Lengths, SequentialRecord};
 
@@ -55,6 +56,14 @@ impl Analysis for Eccentricity {
             return *found.values == oracle::weighted_eccentricities(case.graph, sources);
         }
         *found.values == Column::U32(oracle::eccentricities(case.graph, sources, limit))
+    }
+
+    fn accept(
+        &self,
+        (graph, question): (&Graph, &Question),
+        found: AnalysisOutput<'_>,
+    ) -> Result<(), RunError> {
+        sweep::accept(AnalysisKind::Eccentricity, (graph, question), found.values)
     }
 
     /// The least and the largest eccentricity, which are radius and diameter if every node has one.
