@@ -581,7 +581,9 @@ impl NxGraph {
         let mut order = self.order_of(py, available)?;
         while !available.is_empty() {
             let range = py.get_type::<PyRange>().call1((available.len(),))?;
-            let node = order.nodes[order.ranks.find(choice.call1((range,))?.extract()?)];
+            let place = order.ranks.find(choice.call1((range,))?.extract()?);
+            let node = order.nodes.get(place).copied();
+            let node = node.ok_or_else(|| PyValueError::new_err("a choice beyond its range"))?;
             chosen.append(self.node(py, node))?;
             let near = std::iter::once(&node).chain(self.rows.of(node));
             let gone: Vec<u32> = near.copied().filter(|node| order.remove(*node)).collect();
