@@ -48,8 +48,10 @@ impl<W: Comparable> Paths<W> {
     pub(crate) fn search(
         rows: &Rows,
         weight: impl Fn(usize) -> W,
-        (sources, first): (&[u32], W),
-        (early, waits): (bool, usize),
+        sources: &[u32],
+        first: W,
+        early: bool,
+        waits: usize,
     ) -> Result<Self, NegativeCycle> {
         let nodes = rows.nodes();
         let mut found = Self {

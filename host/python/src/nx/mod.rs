@@ -542,12 +542,12 @@ impl NxGraph {
     /// Whether some circle of edges has a negative length, also one loop.
     fn has_negative_cycle(&self, py: Python<'_>, early: bool) -> bool {
         let all: Vec<u32> = self.rows.all().collect();
-        let how = (early, self.nodes.len());
+        let (rows, waits) = (&self.rows, self.nodes.len());
         let found = py.detach(|| match &self.weights {
             Weights::Real(weights) => {
-                Paths::search(&self.rows, |at| weights[at], (&all, 1.0), how).is_err()
+                Paths::search(rows, |at| weights[at], &all, 1.0, early, waits).is_err()
             }
-            weights => Paths::search(&self.rows, |at| weights.whole(at), (&all, 1), how).is_err(),
+            weights => Paths::search(rows, |at| weights.whole(at), &all, 1, early, waits).is_err(),
         });
         found || self.has_negative_loop()
     }
@@ -1423,11 +1423,11 @@ impl NxGraph {
         wanted: Wanted,
     ) -> PyResult<Option<Dicts<'py>>> {
         self.checked(Some(vec![source]))?;
-        let (rows, how) = (&self.rows, (early, self.nodes.len()));
+        let (rows, waits) = (&self.rows, self.nodes.len());
         match &self.weights {
             Weights::Real(weights) => {
                 let weight = |place: usize| weights[place];
-                let found = py.detach(|| Paths::search(rows, weight, (&[source], 0.0), how));
+                let found = py.detach(|| Paths::search(rows, weight, &[source], 0.0, early, waits));
                 let found = found
                     .ok()
                     .map(|found| self.signed_dicts(py, source, target, &found, wanted));
@@ -1435,7 +1435,7 @@ impl NxGraph {
             }
             weights => {
                 let weight = |place: usize| weights.whole(place);
-                let found = py.detach(|| Paths::search(rows, weight, (&[source], 0), how));
+                let found = py.detach(|| Paths::search(rows, weight, &[source], 0, early, waits));
                 let found = found
                     .ok()
                     .map(|found| self.signed_dicts(py, source, target, &found, wanted));
