@@ -202,7 +202,8 @@ pub(super) fn alone(
 /// Refuses a measure along weights above the range of floats, which would read as none.
 pub(super) fn accept(
     analysis: AnalysisKind,
-    (graph, question): (&Graph, &Question),
+    graph: &Graph,
+    question: &Question,
     values: &Column,
 ) -> Result<(), RunError> {
     let floats = values.floats().unwrap_or(&[]);

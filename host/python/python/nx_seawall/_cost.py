@@ -38,6 +38,8 @@ class Kind(NamedTuple):
     is_weighted: bool = False
     #: Iterations.
     rounds: float = 1.0
+    #: NetworkX, for each node that is left where it lists them for each that it takes.
+    networkx_left_ns: float = 0.0
 
 
 class Cost(Enum):
@@ -64,6 +66,7 @@ class Cost(Enum):
     WEIGHTED_PATHS = Kind("sssp", 9_000.0, 200.0, 220.0, 3_500.0, is_weighted=True)
     WEIGHTED_PAIR = Kind("sssp", 5_000.0, 120.0, 20.0, 3_500.0, is_weighted=True)
     WEIGHTED_SET = Kind("sssp", 4_500.0, 175.0, 150.0, 3_500.0, is_weighted=True)
+    INDEPENDENT = Kind("cc", 5_000.0, 5.0, 700.0, 10_000.0, networkx_left_ns=6.0)
     TRIANGLES = Kind("triangles", 5_000.0, 310.0, 70.0, 8_000.0, is_asked=True)
     CLUSTERING = Kind("triangles", 2_000.0, 900.0, 70.0, 8_000.0, is_asked=True)
     RANKS = Kind("pagerank", 190_000.0, 800.0, 100.0, 60_000.0, is_weighted=True, rounds=50.0)
@@ -104,6 +107,9 @@ def verdict(kind: Kind, nodes: int, entries: int, is_converted: bool) -> bool | 
     starts = nodes if kind.is_repeated else 1
     there = kind.networkx_call_ns + kind.networkx_start_ns * starts
     there += kind.networkx_ns * (nodes + entries) * starts
+    if kind.networkx_left_ns:
+        # A set has about as many nodes as n over the mean degree and one (Turán).
+        there += kind.networkx_left_ns * nodes / 2 * nodes * nodes / max(nodes + entries, 1)
     is_asked = kind.is_asked and entries >= _ENTRIES_OF_QUESTION
     conversion = 0.0
     if not is_converted:

@@ -11,6 +11,10 @@ from seawall._seawall import NxGraph
 _PLAIN = (None, 1)
 
 
+def _key_of(attribute: Any, default: Any) -> tuple[Any, Any]:
+    return _PLAIN if attribute is None else (attribute, default)
+
+
 def _unmade() -> Graph:
     return Graph.__new__(Graph)
 
@@ -31,7 +35,7 @@ class Graph:
 
     def __init__(self, source: Any, attribute: Any = None, default: Any = 1) -> None:
         self.source = source
-        self._key = _PLAIN if attribute is None else (attribute, default)
+        self._key = _key_of(attribute, default)
         self._any: NxGraph | None = NxGraph.from_networkx(source, *self._key)
         self._others: dict[tuple[Any, ...], NxGraph] | None = None
 
@@ -46,15 +50,14 @@ class Graph:
 
     def rows(self, attribute: Any = None, default: Any = 1) -> NxGraph:
         """Returns the rows, with the weights of an attribute."""
-        key = _PLAIN if attribute is None else (attribute, default)
-        return self.any if key == self._key else self._other(self.source, key, ())
+        key = _key_of(attribute, default)
+        return self.any if key == self._key else self._other(key, False)
 
     def backward(self, attribute: Any = None, default: Any = 1) -> NxGraph:
         """Returns the rows of the reversed edges, in the order that NetworkX has them."""
         if not self.is_directed():
             return self.rows(attribute, default)
-        key = _PLAIN if attribute is None else (attribute, default)
-        return self._other(self.source.reverse(copy=False), key, ("reversed",))
+        return self._other(_key_of(attribute, default), True)
 
     def turned(self, attribute: Any = None, default: Any = 1) -> Graph:
         """Returns the graph of the reversed edges, with the weights of an attribute."""
@@ -62,17 +65,19 @@ class Graph:
             return self
         turned = _unmade()
         turned.source = self.source.reverse(copy=False)
-        turned._key = _PLAIN if attribute is None else (attribute, default)
+        turned._key = _key_of(attribute, default)
         turned._any, turned._others = self.backward(attribute, default), None
         return turned
 
-    def _other(self, source: Any, key: tuple[Any, Any], way: tuple[str, ...]) -> NxGraph:
+    def _other(self, key: tuple[Any, Any], is_reversed: bool) -> NxGraph:
         if self._others is None:
             self._others = {}
         others = self._others
-        if key + way not in others:
-            others[key + way] = NxGraph.from_networkx(source, *key)
-        return others[key + way]
+        place = (*key, is_reversed)
+        if place not in others:
+            source = self.source.reverse(copy=False) if is_reversed else self.source
+            others[place] = NxGraph.from_networkx(source, *key)
+        return others[place]
 
     @property
     def any(self) -> NxGraph:

@@ -219,7 +219,8 @@ def has_path(G: Graph, source: Node, target: Node) -> bool:
     return G.any.level_of(*_path_ends(G, source, target)) is not None
 
 
-@_has(Cost.SEARCH, _weight_is_name)
+# What these two call is asked about, too, with times of its own.
+@_has(Cost.PAIR, _weight_is_name)
 def shortest_path_length(
     G: Graph,
     source: Any = None,
@@ -251,7 +252,6 @@ def shortest_path_length(
     return level
 
 
-# What it calls is asked about, too, with times of its own.
 @_has(Cost.PAIR, _weight_is_name)
 def shortest_path(
     G: Graph,
@@ -981,7 +981,8 @@ def is_forest(G: Graph) -> bool:
     return nodes - G.any.component_count() == G.number_of_edges()
 
 
-@_has(Cost.WEAK_COUNT)
+# NetworkX counts edges first, and asks about components of none but graphs with as many as a tree.
+@_has(Cost.LOCAL)
 def is_tree(G: Graph) -> bool:
     nodes = len(G)
     if nodes == 0:
@@ -989,7 +990,7 @@ def is_tree(G: Graph) -> bool:
     return nodes - 1 == G.number_of_edges() and G.any.component_count() == 1
 
 
-@_has(Cost.WEAK_COUNT)
+@_has(Cost.LOCAL)
 @not_implemented_for("undirected")
 def is_arborescence(G: Graph) -> bool:
     return is_tree(G) and max(G.any.degrees(True)) <= 1
@@ -1001,7 +1002,7 @@ def is_branching(G: Graph) -> bool:
     return is_forest(G) and max(G.any.degrees(True)) <= 1
 
 
-@_has(Cost.SORTED)
+@_has(Cost.INDEPENDENT)
 @not_implemented_for("directed")
 @py_random_state("seed")
 def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> list[Any]:
@@ -1013,14 +1014,8 @@ def maximal_independent_set(G: Graph, nodes: Any = None, seed: Any = None) -> li
     if near & first:
         raise nx.NetworkXUnfeasible(f"{first} is not an independent set of G")
     # A set of nodes has its order from how it was made: as in NetworkX, so that a seed has the same
-    # result. If few nodes go, a set of the others is a copy without these, else it is filled anew.
-    nodes_set, out = set(everyone), near | first
-    available = nodes_set.difference(out)
-    filled = len(available)
-    if len(nodes_set) >> 2 > len(out):
-        copy = nodes_set.copy()
-        filled = G.any.filled_after(copy, len(available))
-    return list(first) + G.any.independent(available, filled, seed.choice)
+    # result.
+    return list(first) + G.any.independent(set(everyone), near | first, seed.choice)
 
 
 # Centralities and distances.

@@ -543,13 +543,13 @@ impl NxGraph {
     fn has_negative_cycle(&self, py: Python<'_>, early: bool) -> bool {
         let all: Vec<u32> = self.rows.all().collect();
         let (rows, waits) = (&self.rows, self.nodes.len());
-        let found = py.detach(|| match &self.weights {
+        let search = || match &self.weights {
             Weights::Real(weights) => {
                 Paths::search(rows, |at| weights[at], &all, 1.0, early, waits).is_err()
             }
             weights => Paths::search(rows, |at| weights.whole(at), &all, 1, early, waits).is_err(),
-        });
-        found || self.has_negative_loop()
+        };
+        self.has_negative_loop() || py.detach(search)
     }
 
     /// Whether a loop has a negative weight.
@@ -560,24 +560,20 @@ impl NxGraph {
         })
     }
 
-    /// Places that are or were taken in the table of a set once all nodes but `left` have gone.
-    #[staticmethod]
-    fn filled_after(set: &Bound<'_, PySet>, left: usize) -> PyResult<usize> {
-        Table::filled_after(set, left)
-    }
-
-    /// Adds nodes to an independent set: each is the one at the place that `choice` takes of a range
-    /// among the nodes of `available`, in that set's order, and goes from there with its neighbours.
-    /// `filled` are the places of the set's table that are or were taken.
+    /// Adds nodes to an independent set, of those of the set `all` that are not in `out`: each is the
+    /// one at the place that `choice` takes of a range among those left, in the order of their set,
+    /// and goes from there with its neighbours.
     fn independent<'py>(
         &self,
         py: Python<'py>,
-        available: &Bound<'py, PySet>,
-        filled: usize,
+        all: &Bound<'py, PySet>,
+        out: &Bound<'py, PySet>,
         choice: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyList>> {
         let chosen = PyList::empty(py);
-        let mut table = Table::of(available, filled)?;
+        let available = all.call_method1(intern!(py, "difference"), (out,))?;
+        let available = available.cast::<PySet>()?;
+        let mut table = Table::of_difference(all, out, available)?;
         let mut order = self.order_of(py, available)?;
         while !available.is_empty() {
             let range = py.get_type::<PyRange>().call1((available.len(),))?;

@@ -45,19 +45,26 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn of(set: &Bound<'_, PySet>, filled: usize) -> PyResult<Self> {
+    fn of(set: &Bound<'_, PySet>, filled: usize) -> PyResult<Self> {
         let places = Self::places(set)?;
         Ok(Self { filled, places })
     }
 
-    /// Places that are or were taken once all nodes of a new set but `left` have gone, in one call.
-    pub(super) fn filled_after(set: &Bound<'_, PySet>, left: usize) -> PyResult<usize> {
-        let table = Self::of(set, set.len())?;
-        Ok(if table.is_outgrown(left) {
-            left
-        } else {
-            table.filled
-        })
+    /// The table of `left`, the difference of two sets: a copy of the first from which few nodes went,
+    /// or one that was filled with those left.
+    pub(super) fn of_difference<'py>(
+        all: &Bound<'py, PySet>,
+        out: &Bound<'py, PySet>,
+        left: &Bound<'py, PySet>,
+    ) -> PyResult<Self> {
+        if all.len() >> 2 > out.len() {
+            let copy = all.call_method0("copy")?;
+            let copy = Self::of(copy.cast()?, all.len())?;
+            if !copy.is_outgrown(left.len()) {
+                return Self::of(left, copy.filled);
+            }
+        }
+        Self::of(left, left.len())
     }
 
     fn is_outgrown(&self, left: usize) -> bool {

@@ -97,7 +97,7 @@ impl Analysis for Closeness {
         (graph, question): (&Graph, &Question),
         found: AnalysisOutput<'_>,
     ) -> Result<(), RunError> {
-        sweep::accept(AnalysisKind::Closeness, (graph, question), found.values)
+        sweep::accept(AnalysisKind::Closeness, graph, question, found.values)
     }
 
     fn answer(&self, graph: &Graph, column: &Column) -> Answer {

@@ -63,7 +63,7 @@ impl Analysis for Eccentricity {
         (graph, question): (&Graph, &Question),
         found: AnalysisOutput<'_>,
     ) -> Result<(), RunError> {
-        sweep::accept(AnalysisKind::Eccentricity, (graph, question), found.values)
+        sweep::accept(AnalysisKind::Eccentricity, graph, question, found.values)
     }
 
     /// The least and the largest eccentricity, which are radius and diameter if every node has one.
