@@ -264,39 +264,45 @@ impl Edges {
     }
 }
 
-/// The parts of a graph through which paths go.
-#[derive(Debug)]
-pub(crate) enum Parts {
-    /// Nodes, at the ends of paths too if so.
-    Nodes {
-        endpoints: bool,
-    },
-    Edges(Edges),
-}
-
-/// Returns the sums over `sources` of the shares of shortest paths through each part, not scaled.
-///
-/// Searches run on all threads; their shares are added in the order of the sources.
+/// Returns the sums over `sources` of the shares of shortest paths through each node, not scaled.
 pub(crate) fn betweenness(
     rows: &Rows,
     weight: Option<&[f64]>,
     sources: &[u32],
-    parts: &Parts,
+    endpoints: bool,
 ) -> Vec<f64> {
-    let count = match parts {
-        Parts::Nodes { .. } => rows.nodes(),
-        Parts::Edges(edges) => edges.ends.len(),
-    };
-    let mut sums = vec![0.0; count];
+    let shares = |paths: &mut Paths, source| paths.shares(source, endpoints);
+    sums(rows, weight, sources, rows.nodes(), shares)
+}
+
+/// Returns the sums over `sources` of the shares of shortest paths over each edge, not scaled.
+pub(crate) fn edge_betweenness(
+    rows: &Rows,
+    weight: Option<&[f64]>,
+    sources: &[u32],
+    edges: &Edges,
+) -> Vec<f64> {
+    let shares = |paths: &mut Paths, _| paths.edge_shares(edges);
+    sums(rows, weight, sources, edges.ends.len(), shares)
+}
+
+/// Sums of what each of so many parts of a graph gains by the shortest paths from `sources`.
+///
+/// Searches run on all threads; their shares are added in the order of the sources.
+fn sums(
+    rows: &Rows,
+    weight: Option<&[f64]>,
+    sources: &[u32],
+    parts: usize,
+    shares: impl Fn(&mut Paths, u32) -> Vec<(u32, f64)> + Sync,
+) -> Vec<f64> {
+    let mut sums = vec![0.0; parts];
     let search = |paths: &mut Paths, source: &u32| {
         match weight {
             Some(weight) => paths.weighted(rows, weight, *source),
             None => paths.plain(rows, *source),
         }
-        match parts {
-            Parts::Nodes { endpoints } => paths.shares(*source, *endpoints),
-            Parts::Edges(edges) => paths.edge_shares(edges),
-        }
+        shares(paths, *source)
     };
     let new = || Paths::new(rows.nodes());
     for batch in sources.chunks(BATCH) {

@@ -16,7 +16,7 @@ pub(crate) mod structure;
 use crate::error;
 use crate::worker::{Question, Worker};
 use bellman_ford::{Comparable, Paths};
-use centrality::{Edges, Parts, Reach, Walk};
+use centrality::{Edges, Reach, Walk};
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use objects::{AHEAD, Ends, Table, Uncollected};
 use pyo3::exceptions::{PyNotImplementedError, PyValueError};
@@ -863,8 +863,8 @@ impl NxGraph {
     ) -> PyResult<Bound<'py, PyDict>> {
         let sources = self.checked(sources)?;
         let weights = is_weighted.then(|| self.exact_floats()).transpose()?;
-        let (weights, parts) = (weights.as_deref(), Parts::Nodes { endpoints });
-        let found = py.detach(|| centrality::betweenness(&self.rows, weights, &sources, &parts));
+        let weights = weights.as_deref();
+        let found = py.detach(|| centrality::betweenness(&self.rows, weights, &sources, endpoints));
         self.dict(py, &found)
     }
 
@@ -879,11 +879,9 @@ impl NxGraph {
         let sources = self.checked(sources)?;
         let weights = is_weighted.then(|| self.exact_floats()).transpose()?;
         let weights = weights.as_deref();
-        let edges = Parts::Edges(Edges::new(&self.rows, self.is_directed));
-        let found = py.detach(|| centrality::betweenness(&self.rows, weights, &sources, &edges));
-        let Parts::Edges(edges) = edges else {
-            return Ok(PyDict::new(py));
-        };
+        let edges = Edges::new(&self.rows, self.is_directed);
+        let search = || centrality::edge_betweenness(&self.rows, weights, &sources, &edges);
+        let found = py.detach(search);
         let dict = PyDict::new(py);
         for ((node, next), share) in edges.ends.into_iter().zip(found) {
             dict.set_item((self.node(py, node), self.node(py, next)), share)?;
