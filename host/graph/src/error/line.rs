@@ -134,6 +134,17 @@ pub enum LineProblem {
         /// The line, shortened.
         value: String,
     },
+    /// A line that names columns by words that are also nodes.
+    #[error(
+        "{value:?} names the columns, but {name:?} is a node below; if the line is an edge, put a line \
+         \"source target\" above it; if it is a header, choose with --source-column and --target-column"
+    )]
+    HeaderOrEdge {
+        /// The word that is a node.
+        name: String,
+        /// The names of both ends.
+        value: String,
+    },
     /// A chosen column that the first line does not have.
     #[error(
         "there is no column {column} in the first line ({value:?}){}",

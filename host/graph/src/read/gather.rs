@@ -20,7 +20,7 @@ use super::parsed::Parsed;
 use super::quote::quote;
 use super::rows::{Rows, line_beyond};
 use super::source::Source;
-use super::table::Wish;
+use super::table::{NamedEnds, Wish};
 use crate::build::{self, Direction, Edges, MAX_NODES, Order};
 use crate::dedup;
 use crate::ids::Ids;
@@ -89,6 +89,7 @@ pub(super) struct Gather<'a> {
 pub(super) struct Opened {
     pub(super) layout: Layout,
     pub(super) notes: Notes,
+    named_ends: Option<NamedEnds>,
     /// Bytes before the rest.
     pub(super) start: u64,
     /// The rest of the piece in which they start.
@@ -173,6 +174,7 @@ impl Gather<'_> {
                 };
                 return Ok(Opened {
                     layout: self.with_options(layout)?,
+                    named_ends: header_sniffer.take_named_ends(),
                     notes: header_sniffer.take_notes(),
                     start: passed + from as u64,
                     rest: bytes[from..].to_vec(),
@@ -185,6 +187,7 @@ impl Gather<'_> {
             Some(layout) => Ok(Opened {
                 layout: self.with_options(layout)?,
                 start: passed,
+                named_ends: header_sniffer.take_named_ends(),
                 notes: header_sniffer.take_notes(),
                 rest: Vec::new(),
                 lines,
@@ -227,6 +230,11 @@ impl Gather<'_> {
         let mut all = Gathered::<N>::after(opened.lines);
         self.absorb_batch(&mut all, &layout, vec![Piece::Lines(opened.rest)])?;
         self.absorb_all(&mut all, &layout, pieces)?;
+        if layout.is_named()
+            && let Some(ends) = opened.named_ends
+        {
+            self.check_header(&all.names, ends)?;
+        }
         self.finish(all, &layout, opened.notes)
     }
 
@@ -389,6 +397,19 @@ impl Gather<'_> {
             rounded,
             vanished,
         })
+    }
+
+    /// Refuses a header whose words are nodes too: it may be the first edge.
+    fn check_header(&self, names: &Names, ends: NamedEnds) -> Result<(), GraphError> {
+        let [from, to] = ends.names;
+        let Some(name) = [&from, &to].into_iter().find(|end| names.has(end)) else {
+            return Ok(());
+        };
+        let problem = LineProblem::HeaderOrEdge {
+            name: name.clone(),
+            value: format!("{from} {to}"),
+        };
+        Err(self.at(ends.line, problem))
     }
 
     /// Refuses a file whose header promises more than the file holds.

@@ -10,7 +10,7 @@ use super::layout::{Header, Layout, Problem, Values};
 use super::matrix::{self, Matrix};
 use super::quote::quote;
 use super::rows::Rows;
-use super::table::{self, First, IdKind, Table, Wish};
+use super::table::{self, First, IdKind, NamedEnds, Table, Wish};
 use crate::build::{MAX_EDGES, MAX_NODES};
 use crate::notes::Notes;
 use crate::{Format, LineProblem};
@@ -53,6 +53,7 @@ pub(super) struct HeaderSniffer<'a> {
     wish: Wish<'a>,
     state: State,
     notes: Notes,
+    named_ends: Option<NamedEnds>,
     lines: u64,
 }
 
@@ -66,6 +67,7 @@ impl<'a> HeaderSniffer<'a> {
             wish,
             state: State::Start,
             notes: Notes::default(),
+            named_ends: None,
             lines: 0,
         }
     }
@@ -73,6 +75,11 @@ impl<'a> HeaderSniffer<'a> {
     /// The notes among the comments so far.
     pub(super) fn take_notes(&mut self) -> Notes {
         std::mem::take(&mut self.notes)
+    }
+
+    /// The names of both ends, if a line of them may just as well be the first edge.
+    pub(super) fn take_named_ends(&mut self) -> Option<NamedEnds> {
+        self.named_ends.take()
     }
 
     pub(super) fn line(&mut self, bytes: &[u8]) -> Result<Step, LineProblem> {
@@ -194,6 +201,10 @@ impl<'a> HeaderSniffer<'a> {
         }
         Ok(match table::first(raw, self.wish)? {
             First::Header(table) => {
+                // A graph that this program wrote has such a line above its first edge.
+                if !self.notes.has_names {
+                    self.named_ends = table.named_ends(raw, self.lines, self.wish);
+                }
                 self.state = State::Table(hinted_nodes, table);
                 Step::Taken
             }

@@ -32,6 +32,12 @@ impl Names {
         name_at(&self.text, &self.ends, label)
     }
 
+    pub(super) fn has(&self, name: &str) -> bool {
+        let is_name = |&label: &u32| name_at(&self.text, &self.ends, label) == name;
+        let hash = self.hasher.hash_one(name);
+        self.table.find(hash, is_name).is_some()
+    }
+
     /// Returns the label of a name, a new one where it has none; `None` where 32 bits are not
     /// enough.
     pub(super) fn label(&mut self, name: &str) -> Result<Option<u32>, Shortage> {

@@ -117,6 +117,14 @@ pub(super) enum First {
     Plain,
 }
 
+/// A line that was taken as the names of columns and has the form of an edge between names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NamedEnds {
+    /// From 1.
+    pub(super) line: u64,
+    pub(super) names: [String; 2],
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wish<'a> {
     pub(super) weights: bool,
@@ -386,6 +394,18 @@ impl Table {
             attributes: Attributes::Absent,
             ids: IdKind::Numbers,
         }
+    }
+
+    /// The names of both ends in a header that an edge of the same list could look like. Where columns
+    /// are chosen, or a file without a header would be refused, a first line is never an edge.
+    pub(super) fn named_ends(&self, header: &[u8], line: u64, wish: Wish<'_>) -> Option<NamedEnds> {
+        let needs_header = matches!(self.delimiter, b',' | b';') && !wish.names;
+        if needs_header || wish.columns.is_some() {
+            return None;
+        }
+        let names = names_of(header, self.delimiter);
+        let names = [self.from, self.to].map(|at| names[at].clone());
+        Some(NamedEnds { line, names })
     }
 
     /// Returns whether every line has a weight that is wanted.

@@ -87,6 +87,56 @@ fn what_may_be_a_header_or_a_mistake_is_refused() {
     assert!(found.contains("is not UTF-8"), "{found}");
 }
 
+#[test]
+fn names_of_columns_that_are_nodes_too_may_be_the_first_edge() {
+    let given = LoadOptions::default();
+    let as_names = LoadOptions {
+        names: true,
+        ..LoadOptions::default()
+    };
+    for (text, options, expected) in [
+        (
+            "u v\nv w\n",
+            &given,
+            "a.el:1: \"u v\" names the columns, but \"v\" is a node",
+        ),
+        (
+            "# x\n\ni\tj\nk\ti\n",
+            &given,
+            "a.el:3: \"i j\" names the columns, but \"i\" is a node",
+        ),
+        (
+            "v2 v1 weight\nv0 v1 3\n",
+            &weighted(),
+            "a.el:1: \"v1 v2\" names the columns, but \"v1\" is",
+        ),
+        (
+            "n1,n2\nn2,n3\n",
+            &as_names,
+            "a.el:1: \"n1 n2\" names the columns, but \"n2\" is",
+        ),
+    ] {
+        let found = refusal("a.el", text.as_bytes(), options);
+        assert!(found.starts_with(expected), "{text:?}: {found}");
+    }
+    let both = names(&[("u", "v", -1.0), ("v", "w", -1.0)]);
+    let columns = LoadOptions {
+        columns: chosen(Some("u"), Some("v"), None).columns,
+        ..LoadOptions::default()
+    };
+    for (text, options, expected) in [
+        // The line above says that it is an edge; commas and chosen columns, that it is a header.
+        ("source target\nu v\nv w\n", &given, both.clone()),
+        ("u,v\nv,w\n", &given, both[1..].to_vec()),
+        ("u v\nv w\n", &columns, both[1..].to_vec()),
+        ("u v\nV w\n", &given, names(&[("V", "w", -1.0)])),
+        ("u v\n1 2\n", &given, edges(&[(1, 2, -1.0)])),
+    ] {
+        let graph = load_as("a.el", text.as_bytes(), options).unwrap().graph;
+        assert_eq!(edges_of(&graph), expected, "{text:?}");
+    }
+}
+
 fn chosen(source: Option<&str>, target: Option<&str>, weight: Option<&str>) -> LoadOptions {
     let column = |column: Option<&str>| column.map(ColumnRef::from);
     LoadOptions {
