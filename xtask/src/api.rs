@@ -2,9 +2,11 @@
 //!
 //! A change of the API is so a change of a file that a reviewer sees, and CI refuses one that
 //! nobody meant. `--semver` also compares each library with the release of the commit in
-//! `xtask/api/released`: what breaks users needs a new version.
+//! `xtask/api/released`: what breaks users needs a new version. `cargo-semver-checks` judges that where
+//! items are gone, or where one was added to a type or trait that users may list or implement as a
+//! whole; other changes break nobody, and compiling that program takes longer than all tests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -28,6 +30,9 @@ const CRATES: [&str; 5] = [
 /// Format of rustdoc's JSON that is read here, which changes with the compiler.
 const FORMAT: u32 = 57;
 
+/// Version of the program that judges what may break users.
+const SEMVER_CHECKS: &str = "0.51.0";
+
 /// Most changed items that a refusal shows.
 const SHOWN: usize = 60;
 
@@ -37,9 +42,12 @@ pub(crate) struct Options {
     /// Write the record instead of comparing with it.
     #[arg(long)]
     bless: bool,
-    /// Compare with the last release too, by this `cargo-semver-checks`.
-    #[arg(long, value_name = "PROGRAM", conflicts_with = "bless")]
-    semver: Option<PathBuf>,
+    /// Compare with the last release too.
+    #[arg(long, conflicts_with = "bless")]
+    semver: bool,
+    /// Let `cargo-semver-checks` judge every library, whatever changed.
+    #[arg(long, requires = "semver")]
+    thorough: bool,
     /// The compiler to use.
     #[arg(long, value_enum, default_value_t = Route::Auto)]
     toolchain: Route,
@@ -47,9 +55,9 @@ pub(crate) struct Options {
 
 pub(crate) fn run(options: &Options) -> Result<(), Error> {
     let toolchain = Toolchain::find(options.toolchain)?;
-    let released = match &options.semver {
-        Some(_) => unpack_released()?,
-        None => None,
+    let released = match options.semver {
+        true => unpack_released()?,
+        false => None,
     };
     let mut findings = Vec::new();
     for name in CRATES {
@@ -62,10 +70,15 @@ pub(crate) fn run(options: &Options) -> Result<(), Error> {
             println!("skipped: rustdoc writes format {found} and this command reads {FORMAT}");
             return Ok(());
         }
-        let items = items(&json)?;
+        let items = items(&json, Detail::Written)?;
         println!("{name}: {} public items", items.len());
-        if let (Some(before), Some(program)) = (before, &options.semver) {
-            findings.extend(version_needed(program, name, [&before, &json])?);
+        if let Some(before) = before {
+            let both = [before.as_path(), json.as_path()];
+            if options.thorough || may_break(both)? {
+                findings.extend(version_needed(name, both)?);
+            } else {
+                println!("{name}: nothing that a user has may break");
+            }
         }
         let record = record_of(name);
         if options.bless {
@@ -120,14 +133,105 @@ fn unpack_released() -> Result<Option<PathBuf>, Error> {
     Ok(Some(folder))
 }
 
+/// Whether a change from one description of a library to the next may break users.
+fn may_break([before, now]: [&Path; 2]) -> Result<bool, Error> {
+    let [before, now] = [items(before, Detail::All)?, items(now, Detail::All)?];
+    let found = doubtful(&before, &now);
+    if let Some(item) = found {
+        println!("gone, or new in something that users have: {item}");
+    }
+    Ok(found.is_some())
+}
+
+/// The first item that is gone, or new in a type or trait of before that users may list or implement
+/// as a whole.
+fn doubtful<'i>(before: &'i BTreeSet<String>, now: &'i BTreeSet<String>) -> Option<&'i String> {
+    let known: HashMap<String, Named> = before
+        .iter()
+        .filter_map(|item| Named::of(item))
+        .map(|item| (item.path.clone(), item))
+        .collect();
+    let is_part = |item: &&String| Named::of(item).is_some_and(|item| item.is_part(&known));
+    let gone = before.difference(now).next();
+    gone.or_else(|| now.difference(before).find(is_part))
+}
+
+/// An item by its path.
+struct Named<'i> {
+    /// `enum`, `fn` and so on; nothing before variants and fields.
+    keyword: &'i str,
+    path: String,
+    /// Whether more may be added to it.
+    is_open: bool,
+}
+
+impl<'i> Named<'i> {
+    fn of(item: &'i str) -> Option<Self> {
+        let open = item.strip_prefix("#[non_exhaustive] ");
+        let declared = open.unwrap_or(item).strip_prefix("pub ")?;
+        let (mut keyword, mut rest) = ("", declared);
+        while let Some((word, after)) = rest
+            .split_once(' ')
+            .filter(|(word, _)| !word.contains("::"))
+        {
+            (keyword, rest) = (word, after);
+        }
+        Some(Self {
+            keyword,
+            path: plain_path(rest),
+            is_open: open.is_some(),
+        })
+    }
+
+    /// Whether this is a variant, a field, or an item of a trait of something known.
+    fn is_part(&self, known: &HashMap<String, Named<'_>>) -> bool {
+        let parent = self.path.rsplit_once("::");
+        let Some(parent) = parent.and_then(|(parent, _)| known.get(parent)) else {
+            return false;
+        };
+        match parent.keyword {
+            "mod" => false,
+            "trait" => true,
+            _ => self.keyword.is_empty() && !parent.is_open,
+        }
+    }
+}
+
+/// The path that an item's text begins with, without generic arguments.
+fn plain_path(text: &str) -> String {
+    let mut path = String::new();
+    let mut depth = 0_u32;
+    for letter in text.chars() {
+        match letter {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            '(' | ' ' | '=' => break,
+            _ => path.push(letter),
+        }
+    }
+    path.truncate(path.trim_end_matches(':').len());
+    path
+}
+
 /// The finding that changes between two descriptions of a library need another version than it has;
-/// the program prints these changes.
-fn version_needed(
-    program: &Path,
-    name: &str,
-    [before, now]: [&Path; 2],
-) -> Result<Option<String>, Error> {
-    let mut check = Command::new(program);
+/// the program prints these changes. It is compiled first where that was not done yet.
+fn version_needed(name: &str, [before, now]: [&Path; 2]) -> Result<Option<String>, Error> {
+    let tools = workspace::target("tools");
+    let mut install = Command::new("cargo");
+    install
+        .args([
+            "install",
+            "--quiet",
+            "--locked",
+            "--debug",
+            "cargo-semver-checks",
+        ])
+        .args(["--version", SEMVER_CHECKS, "--root"])
+        .arg(&tools)
+        .env("CARGO_PROFILE_DEV_DEBUG", "0");
+    process::show(&mut install)?;
+    let mut check = Command::new(tools.join("bin/cargo-semver-checks"));
     check.args(["semver-checks", "--baseline-rustdoc"]);
     check.arg(before).arg("--current-rustdoc").arg(now);
     match process::show(&mut check) {
@@ -170,11 +274,21 @@ fn format_of(json: &Path) -> Result<u32, Error> {
     found.ok_or_else(|| unreadable(json, &"it names no format"))
 }
 
-fn items(json: &Path) -> Result<BTreeSet<String>, Error> {
+/// Which items of a library are listed.
+#[derive(Clone, Copy, PartialEq)]
+enum Detail {
+    /// Those that its sources write out.
+    Written,
+    /// Traits that are derived or that hold by themselves, too.
+    All,
+}
+
+fn items(json: &Path, detail: Detail) -> Result<BTreeSet<String>, Error> {
+    let is_short = detail == Detail::Written;
     let api = Builder::from_rustdoc_json(json)
         .omit_blanket_impls(true)
-        .omit_auto_trait_impls(true)
-        .omit_auto_derived_impls(true)
+        .omit_auto_trait_impls(is_short)
+        .omit_auto_derived_impls(is_short)
         .build();
     let api = api.map_err(|error| unreadable(json, &error))?;
     Ok(api.items().map(ToString::to_string).collect())
@@ -210,6 +324,35 @@ mod tests {
         let found = changes("x", "pub fn a()\npub fn b()\n", &items);
         assert_eq!(found, ["x: - pub fn b()", "x: + pub fn c()"]);
         assert!(changes("x", &text(&items), &items).is_empty());
+    }
+
+    #[test]
+    fn what_may_break_users_is_found() {
+        let before = "#[non_exhaustive] pub enum a::Open\npub a::Open::One\npub enum a::Shut\npub mod a\n\
+                      pub a::Shut::One\npub struct a::Plain<T>\npub trait a::Trait: core::marker::Sync\n\
+                      pub a::Open::Named\npub a::Open::Named::old: u32\nimpl core::marker::Send for a::Shut\n";
+        let set = |text: &str| -> BTreeSet<String> { text.lines().map(str::to_owned).collect() };
+        let found = |more: &str| doubtful(&set(before), &set(&format!("{before}{more}"))).is_some();
+        for harmless in [
+            "",
+            "pub a::Open::Two\npub a::Open::Two::text: u32",
+            "pub enum a::New\npub a::New::One\npub trait a::Other\npub fn a::Other::call(&self)",
+            "pub const fn a::Plain<T>::length(&self) -> u32\npub const a::LIMIT: u32\npub fn a::free()",
+            "impl core::marker::Send for a::New",
+        ] {
+            assert!(!found(harmless), "{harmless}");
+        }
+        for harmful in [
+            "pub a::Shut::Two(u32)",
+            "pub a::Plain::field: u32",
+            "pub fn a::Trait::more(&self)",
+            "pub const a::Trait::MORE: u32",
+            "pub a::Open::Named::new: u32",
+        ] {
+            assert!(found(harmful), "{harmful}");
+        }
+        let fewer = before.replace("impl core::marker::Send for a::Shut\n", "");
+        assert!(doubtful(&set(before), &set(&fewer)).is_some());
     }
 
     #[test]
