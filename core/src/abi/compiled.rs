@@ -8,8 +8,9 @@
 //! Threads of a CPU call an [`EachCode`]. A GPU's kernel calls [`LINKED_NAME`], which the host puts
 //! into the kernel's text. All lanes of a block call it, with the address of an [`EachCall`] in
 //! memory of the lane, the number of the wave's first instruction in the table of code, the block's
-//! number among those that run the wave and their number, the items that are left out and those after
-//! them, the most edges of a row or 0, and the address of [`LINKED_WORDS`] words of shared memory.
+//! number among those that run the wave and their number, the items that are left out and those
+//! after them, the most edges of a row or 0, and the address of [`LINKED_WORDS`] words of shared
+//! memory.
 
 use super::assert_words;
 

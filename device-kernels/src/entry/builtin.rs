@@ -4,7 +4,7 @@
 use super::bodies;
 use crate::machine::Grid;
 use crate::machine::gpu::{CompactDevice, Device};
-use crate::multi::{Copies, Multi, join, multi};
+use crate::multi::{Copies, Multi, join, kinds, multi_of};
 use crate::resident::stream::{Stream, stream};
 use crate::scheduler as run;
 use crate::scheduler::sets::{All, CodeAlone, Linked, Nothing, Ready, Rounds, Searches};
@@ -90,9 +90,22 @@ crate::export_kernels! {
     /// A stream of edges through memory of the host, until the host ends it. All blocks must be
     /// resident at once.
     seawall_stream(record: *const StreamRecord) stream(Device {}, Stream::new(record));
-    /// One device's part of a run on several; a cooperative launch, beside those of the other
-    /// devices.
-    seawall_multi(record: *const MultiRecord) multi(Device {}, Multi::new(record));
+    /// One device's part of a search on several; a cooperative launch,
+    /// beside those of the other devices.
+    seawall_multi_levels(record: *const MultiRecord)
+        multi_of::<_, { kinds::LEVELS }>(Device {}, Multi::new(record));
+    /// One device's part of a run of shortest paths on several; the same.
+    seawall_multi_lengths(record: *const MultiRecord)
+        multi_of::<_, { kinds::LENGTHS }>(Device {}, Multi::new(record));
+    /// One device's part of a ranking on several; the same.
+    seawall_multi_ranks(record: *const MultiRecord)
+        multi_of::<_, { kinds::RANKS }>(Device {}, Multi::new(record));
+    /// One device's part of a run of components on several; the same.
+    seawall_multi_components(record: *const MultiRecord)
+        multi_of::<_, { kinds::COMPONENTS }>(Device {}, Multi::new(record));
+    /// One device's part of a run of core numbers on several; the same.
+    seawall_multi_cores(record: *const MultiRecord)
+        multi_of::<_, { kinds::CORES }>(Device {}, Multi::new(record));
     /// Makes copies of an array one that devices joined values to: one device's part.
     seawall_join(record: *const JoinRecord) join(Device {}, Copies::new(record));
 }

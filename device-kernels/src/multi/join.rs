@@ -1,7 +1,7 @@
 //! Copies of an array that devices joined values to, each its own: made one again.
 //!
-//! Each device joins a part of the values and writes it to all copies, so that no two devices write one
-//! word. Work is that of reading and writing a part of each copy once: O(n) for n values in all.
+//! Each device joins a part of the values and writes it to all copies, so that no two devices write
+//! one word. Work is that of reading and writing a part of each copy once: O(n) for n values in all.
 
 use crate::machine::Grid;
 use crate::machine::memory::{Proven, word_of};
@@ -21,8 +21,8 @@ impl Copies {
     /// The part that `record` describes.
     ///
     /// # Safety
-    /// `record` must point to a [`JoinRecord`] whose addresses are valid on the machine that runs this for
-    /// its values, until the kernel has ended; no other device may access its part meanwhile.
+    /// `record` must point to a [`JoinRecord`] whose addresses are valid on the machine that runs this
+    /// for its values, until the kernel has ended; no other device may access its part meanwhile.
     #[must_use]
     pub unsafe fn new(record: *const JoinRecord) -> Self {
         // SAFETY: the record is valid, by this function's contract.
@@ -34,7 +34,7 @@ impl Copies {
         self.record.constant(grid, at)
     }
 
-    /// The array of which the address is word `at` of the record, up to value `end`.
+    /// The array of `words` words of which the address is word `at` of the record.
     fn array<G: Grid>(self, grid: G, at: u32, words: u32) -> Proven {
         let address = self.record.constant_wide(grid, at);
         // SAFETY: `new` promises this many values.
@@ -42,8 +42,8 @@ impl Copies {
     }
 }
 
-/// Joins a part of all copies. Every lane of its grid calls this; a record of another version is left
-/// alone.
+/// Joins a part of all copies. Every lane of its grid calls this; a record of another version is
+/// left alone.
 #[inline(always)]
 pub fn join<G: Grid>(grid: G, copies: Copies) {
     let word = |at| copies.word(grid, at);
@@ -91,8 +91,8 @@ pub fn join<G: Grid>(grid: G, copies: Copies) {
     }
 }
 
-/// The value that both `a` and `b` were joined to, each in its own copy of `before`, which counts where
-/// [`Joined::needs_before`] says so.
+/// The value that both `a` and `b` were joined to, each in its own copy of `before`, which counts
+/// where [`Joined::needs_before`] says so.
 #[must_use]
 #[inline(always)]
 pub fn joined_copies(Joined { how, kind }: Joined, a: u64, b: u64, before: u64) -> u64 {

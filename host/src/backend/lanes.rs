@@ -86,9 +86,14 @@ impl Kind {
     /// Returns the kind of `graph`.
     #[must_use]
     pub fn of(graph: &Graph) -> Self {
-        if u64::from(graph.edges()) > LEAN_DEGREE * u64::from(graph.nodes()) {
+        Self::of_size(graph.nodes(), u64::from(graph.edges()))
+    }
+
+    /// Returns the kind of a graph of this size.
+    pub(crate) fn of_size(nodes: u32, edges: u64) -> Self {
+        if edges > LEAN_DEGREE * u64::from(nodes) {
             Self::Rich
-        } else if graph.nodes() < SMALL_NODES {
+        } else if nodes < SMALL_NODES {
             Self::Small
         } else {
             Self::Lean

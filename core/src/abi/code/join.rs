@@ -140,8 +140,8 @@ impl Joined {
         }
     }
 
-    /// Whether copies that values were joined to apart can be joined only by who knows the value from
-    /// before.
+    /// Whether copies that values were joined to apart can be joined only by who knows the value
+    /// from before.
     #[must_use]
     pub const fn needs_before(self) -> bool {
         matches!(self.how, Join::Sum | Join::Any)

@@ -40,8 +40,8 @@ pub(super) fn run<G: Grid>(
 
 /// Stands for the function that the host writes in its place before the driver compiles the PTX: it
 /// runs the code that begins at instruction `first` for a lane's share of the `items` that follow
-/// the first `before`. All lanes of a block call it. See [`seawall_core::abi::compiled`]. A kernel that is launched as it is traps
-/// here.
+/// the first `before`. All lanes of a block call it. See [`seawall_core::abi::compiled`]. A kernel
+/// that is launched as it is traps here.
 ///
 /// # Safety
 /// The function that takes its place reads and writes where the tables say; this one only traps.

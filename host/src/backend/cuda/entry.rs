@@ -1,5 +1,6 @@
 //! The kernels of the embedded modules, by name.
 
+use seawall_core::abi::multi::MultiKind;
 use std::ffi::CStr;
 
 /// The entry points of the module.
@@ -55,8 +56,16 @@ pub(super) enum Entry {
     ServeAll,
     /// The same, with programs that only run code, by machine code that the host links to it.
     ServeLinked,
-    /// Runs one device's part of a run on several.
-    Multi,
+    /// Runs one device's part of a search on several.
+    MultiLevels,
+    /// Runs one device's part of shortest paths on several.
+    MultiLengths,
+    /// Runs one device's part of a ranking on several.
+    MultiRanks,
+    /// Runs one device's part of components on several.
+    MultiComponents,
+    /// Runs one device's part of core numbers on several.
+    MultiCores,
     /// Joins one device's part of copies that several devices wrote.
     Join,
     /// Takes edges that stream from the host, until that ends it.
@@ -76,7 +85,7 @@ pub(super) enum Entry {
 impl Entry {
     /// Every entry of the embedded modules, in the order of this enum.
     #[cfg(test)]
-    pub(super) const ALL: [Self; 28] = [
+    pub(super) const ALL: [Self; 32] = [
         Self::Mega,
         Self::MegaSearch,
         Self::MegaRounds,
@@ -103,7 +112,11 @@ impl Entry {
         Self::ServeAll,
         Self::ServeLinked,
         Self::Stream,
-        Self::Multi,
+        Self::MultiLevels,
+        Self::MultiLengths,
+        Self::MultiRanks,
+        Self::MultiComponents,
+        Self::MultiCores,
         Self::Join,
     ];
 
@@ -136,13 +149,28 @@ impl Entry {
             Self::ServeAll => c"seawall_serve_all",
             Self::ServeLinked => c"seawall_serve_linked",
             Self::Stream => c"seawall_stream",
-            Self::Multi => c"seawall_multi",
+            Self::MultiLevels => c"seawall_multi_levels",
+            Self::MultiLengths => c"seawall_multi_lengths",
+            Self::MultiRanks => c"seawall_multi_ranks",
+            Self::MultiComponents => c"seawall_multi_components",
+            Self::MultiCores => c"seawall_multi_cores",
             Self::Join => c"seawall_join",
             Self::OwnMega => c"seawall_own_mega",
             Self::OwnGroup => c"seawall_own_group",
             Self::OwnBody => c"seawall_own_body",
             Self::OwnBatch => c"seawall_own_batch",
             Self::OwnServe => c"seawall_own_serve",
+        }
+    }
+
+    /// The kernel of one device's part of such a run.
+    pub(super) const fn of_several(kind: MultiKind) -> Self {
+        match kind {
+            MultiKind::Levels | MultiKind::Barriers => Self::MultiLevels,
+            MultiKind::Whole | MultiKind::Float => Self::MultiLengths,
+            MultiKind::Ranks => Self::MultiRanks,
+            MultiKind::Components => Self::MultiComponents,
+            MultiKind::Cores => Self::MultiCores,
         }
     }
 
@@ -154,7 +182,9 @@ impl Entry {
             Self::Batch | Self::BatchSearch | Self::BatchAll => 0,
             Self::BatchLinked | Self::OwnBatch => 0,
             Self::Serve | Self::ServeAll | Self::ServeLinked | Self::OwnServe => 0,
-            Self::Stream | Self::Multi | Self::Join => 0,
+            Self::Stream | Self::Join => 0,
+            Self::MultiLevels | Self::MultiLengths | Self::MultiRanks => 0,
+            Self::MultiComponents | Self::MultiCores => 0,
             Self::Group | Self::GroupCode | Self::GroupAll | Self::GroupLinked | Self::OwnGroup => {
                 1
             }

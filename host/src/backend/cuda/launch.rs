@@ -257,7 +257,11 @@ const fn doing(entry: Entry) -> &'static str {
             "launching the service"
         }
         Entry::Stream => "launching the stream",
-        Entry::Multi => "launching a device of several",
+        Entry::MultiLevels
+        | Entry::MultiLengths
+        | Entry::MultiRanks
+        | Entry::MultiComponents
+        | Entry::MultiCores => "launching a device of several",
         Entry::Join => "launching a join of copies",
     }
 }
