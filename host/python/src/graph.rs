@@ -12,7 +12,8 @@ use pyo3::types::{PyDict, PyList, PyString};
 use rayon::prelude::*;
 use seawall::analysis::{Direction, Number};
 use seawall::executor::Jit;
-use seawall::graph::{self, CsrArrays, LoadOptions, Loops, Parallel, WeightChoice, WeightKind};
+use seawall::graph::{self, ColumnChoice, ColumnRef, CsrArrays, Format, LoadOptions};
+use seawall::graph::{Loops, Parallel, WeightChoice, WeightKind};
 use seawall::multi::{DeviceChoice, NoDevice};
 use seawall::outcome::{Column, Rounds, RunOutcome};
 use seawall::run::{AnalysisKind, Detail, Executor, Machine, RunRequest};
@@ -104,6 +105,74 @@ impl Options {
 enum Devices {
     Name(String),
     Numbers(Vec<u32>),
+}
+
+/// How a file is read, as Python names it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct LoadChoices {
+    undirected: bool,
+    weights: Option<String>,
+    skip_columns: bool,
+    listed_order: bool,
+    names: bool,
+    format: Option<String>,
+    source: Option<TableColumn>,
+    target: Option<TableColumn>,
+    weight: Option<TableColumn>,
+}
+
+/// A column of a table by its number from 1, or by its name.
+#[derive(FromPyObject)]
+enum TableColumn {
+    Number(usize),
+    Name(String),
+}
+
+impl From<TableColumn> for ColumnRef {
+    fn from(column: TableColumn) -> Self {
+        match column {
+            TableColumn::Number(number) => Self::Number(number),
+            TableColumn::Name(name) => Self::Name(name),
+        }
+    }
+}
+
+impl LoadChoices {
+    fn options(self, py: Python<'_>) -> PyResult<LoadOptions> {
+        let weights = [
+            ("given", WeightChoice::Given),
+            ("unit", WeightChoice::Unit),
+            ("ignored", WeightChoice::Ignored),
+        ];
+        let formats = Format::ALL.map(|format| (format.name(), format));
+        Ok(LoadOptions {
+            undirected: self.undirected,
+            weights: chosen(py, "weights", &self.weights, &weights)?.unwrap_or(WeightChoice::Given),
+            skip_columns: self.skip_columns,
+            listed_order: self.listed_order,
+            names: self.names,
+            format: chosen(py, "format", &self.format, &formats)?,
+            columns: ColumnChoice {
+                source: self.source.map(Into::into),
+                target: self.target.map(Into::into),
+                weight: self.weight.map(Into::into),
+            },
+            signed: true,
+        })
+    }
+}
+
+/// What [`Graph::parts`] returns.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct Parts<'py> {
+    offsets: Bound<'py, PyAny>,
+    targets: Bound<'py, PyAny>,
+    weights: Option<Bound<'py, PyAny>>,
+    kind: Option<String>,
+    symmetric: bool,
+    rounded_weights: u64,
 }
 
 /// Weights of edges from an array.
@@ -364,30 +433,11 @@ impl Graph {
     #[staticmethod]
     fn load<'py>(
         py: Python<'py>,
-        path: std::path::PathBuf,
-        undirected: bool,
-        weights: &str,
-        skip_columns: bool,
-        listed_order: bool,
+        path: PathBuf,
+        choices: LoadChoices,
     ) -> PyResult<(Self, Bound<'py, PyDict>)> {
         error::check_fork()?;
-        let weights = match weights {
-            "given" => WeightChoice::Given,
-            "unit" => WeightChoice::Unit,
-            "ignored" => WeightChoice::Ignored,
-            other => {
-                let text = format!("weights {other:?}; known are given, unit and ignored");
-                return Err(error::request(py, "WrongOption", &text));
-            }
-        };
-        let options = LoadOptions {
-            undirected,
-            weights,
-            skip_columns,
-            listed_order,
-            signed: true,
-            ..LoadOptions::default()
-        };
+        let options = choices.options(py)?;
         let loaded = py.detach(|| graph::load(&path, &options, None));
         let loaded = loaded.map_err(|problem| error::of_graph(py, &problem))?;
         let stats = PyDict::new(py);
@@ -484,6 +534,43 @@ impl Graph {
             self.graph.targets().to_pyarray(py).into_any(),
             weights,
         )
+    }
+
+    /// Rows and weights as they are kept, copied, from which [`Self::of_parts`] makes the graph again.
+    fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let parts = PyDict::new(py);
+        let weights = self.graph.weights();
+        parts.set_item("offsets", self.graph.offsets().to_pyarray(py))?;
+        parts.set_item("targets", self.graph.targets().to_pyarray(py))?;
+        parts.set_item("weights", weights.map(|words| words.to_pyarray(py)))?;
+        parts.set_item("kind", self.weight_kind())?;
+        parts.set_item("symmetric", self.graph.is_symmetric())?;
+        parts.set_item("rounded_weights", self.rounded_weights)?;
+        Ok(parts)
+    }
+
+    /// The graph of these parts, which are checked like any rows.
+    #[staticmethod]
+    fn of_parts(py: Python<'_>, parts: Parts<'_>) -> PyResult<Self> {
+        error::check_fork()?;
+        let weights = parts.weights.map(|array| words(py, &array, "weight"));
+        let kinds = [
+            WeightKind::Integer,
+            WeightKind::Float,
+            WeightKind::Signed,
+            WeightKind::SignedFloat,
+        ];
+        let names = kinds.map(|kind| kind.to_string());
+        let kinds: Vec<_> = names.iter().map(String::as_str).zip(kinds).collect();
+        let arrays = CsrArrays {
+            offsets: words(py, &parts.offsets, "offset")?,
+            targets: words(py, &parts.targets, "target")?,
+            weights: weights.transpose()?,
+            kind: chosen(py, "kind", &parts.kind, &kinds)?.unwrap_or_default(),
+            symmetric: parts.symmetric,
+        };
+        let built = py.detach(|| graph::Graph::from_csr(arrays));
+        Self::made(py, built, parts.rounded_weights)
     }
 
     /// Runs an analysis on the thread of the graph; later questions find the graph there.
@@ -677,7 +764,11 @@ fn machine(py: Python<'_>, options: &Options) -> PyResult<Machine> {
     machine.device = options.device.unwrap_or(0);
     machine.budget_bytes = options.budget_bytes;
     if let Some(seconds) = options.time_budget {
-        // A float becomes the nearest whole number of the type, 0 where it is NaN.
+        if seconds.is_nan() {
+            let text = "a time budget of nan seconds; give a number";
+            return Err(error::request(py, "WrongOption", text));
+        }
+        // A float becomes the nearest whole number of the type.
         machine.time_budget_ns = (seconds * 1e9) as u64;
     }
     let policies = Jit::ALL.map(|policy| (policy.name(), policy));

@@ -159,7 +159,7 @@ class Graph:
     (``keep``, ``first``, ``least``, ``greatest``, ``sum``) say.
     """
 
-    __slots__ = ("_defaults", "_graph", "_last", "_numbers", "names", "stats")
+    __slots__ = ("__weakref__", "_defaults", "_graph", "_last", "_numbers", "names", "stats")
 
     #: Names of the nodes, or None if they are numbers.
     names: Array | None
@@ -293,9 +293,17 @@ class Graph:
         weights: str = "given",
         skip_columns: bool = False,
         listed_order: bool = False,
+        format: str | None = None,
+        named: bool = False,
+        source: str | int | None = None,
+        target: str | int | None = None,
+        weight: str | int | None = None,
     ) -> Graph:
         """Loads a file in any format that the command line reads, or a generator (``gen:...``).
 
+        In a table `source`, `target` and `weight` choose columns by name, or by number from 1, and
+        others are skipped; `named=True` makes numbers names, too. `format` names the format of a file
+        that shows it neither by content nor by name, as the command line does (``el``, ``metis``).
         With `directed=False` every edge counts in both directions. `weights` is ``given``,
         ``unit`` for 1 on every edge, or ``ignored``; generators draw 1 to 64. Names or ids of the file
         are the names of nodes where they are not the numbers from 0. `stats` has what was dropped.
@@ -307,7 +315,18 @@ class Graph:
         <seawall.Graph: 6 nodes, 14 edges, undirected, integer weights>
         """
         loaded, stats = _seawall.Graph.load(
-            os.fsdecode(path), not directed, weights, skip_columns, listed_order
+            os.fsdecode(path),
+            {
+                "undirected": not directed,
+                "weights": weights,
+                "skip_columns": skip_columns,
+                "listed_order": listed_order,
+                "names": named,
+                "format": format,
+                "source": source,
+                "target": target,
+                "weight": weight,
+            },
         )
         graph = cls(loaded, loaded.ids())
         graph.stats = stats
@@ -357,6 +376,10 @@ class Graph:
     def arrays(self) -> tuple[Array, Array, Array | None]:
         """Returns copies of offsets, targets and weights, as of compressed sparse rows."""
         return self._graph.arrays()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the graph with its names, such as for the workers of Dask; the machine stays here."""
+        return _unpickled, (type(self), self._graph.parts(), self.names, self.stats, self._defaults)
 
     def session(self, **machine: Any) -> Session:
         """Returns a session with a machine of its own, with `machine` as its default options.
@@ -912,6 +935,18 @@ def _listed(graph: Any, nodes: list[Any], weight: Any) -> tuple[Array, Array, An
     values = np.empty(len(edges), object)
     values[:] = [value for *_, value in edges]
     return sources, targets, weights_of(values)
+
+
+def _unpickled(
+    kind: type[Graph],
+    parts: dict[str, Any],
+    names: Array | None,
+    stats: dict[str, Any],
+    defaults: dict[str, Any],
+) -> Graph:
+    graph = kind(_seawall.Graph.of_parts(parts), names)
+    graph.stats, graph._defaults = stats, defaults
+    return graph
 
 
 def _wide(values: Array) -> Array:
