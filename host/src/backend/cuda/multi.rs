@@ -41,9 +41,9 @@ pub(super) fn limit(job: &MultiJob<'_>) -> Duration {
     Duration::from_nanos(job.run.time_ns).saturating_add(GRACE)
 }
 
-/// Lanes of a block. Where a step has many edges, more lanes hide
-/// more of the time that memory takes; narrow steps are faster by few, whose barrier costs less. One
-/// H200 (driver 580.159.04, 2026-11-30), milliseconds with 1024, 640, 512 and 384 lanes:
+/// Lanes of a block. Where a step has many edges, more lanes hide more of the time that memory takes;
+/// narrow steps are faster by few, whose barrier costs less. One H200 (driver 580.159.04, 2026-11-30),
+/// milliseconds with 1024, 640, 512 and 384 lanes:
 ///
 /// | | | | | |
 /// | --- | ---: | ---: | ---: | ---: |
