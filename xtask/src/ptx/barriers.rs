@@ -16,9 +16,9 @@ use crate::ptx::listing::Function;
 /// Parts of functions' mangled names, with the number of branches in each function that all lanes
 /// of a block take alike. The comments name the conditions of these branches.
 const UNIFORM: [(&str, usize); 17] = [
-    // Conditions: the analysis, whether a level is pulled, whether any device found a node, and whether
-    // the first block takes the step alone.
-    ("seawall_multi", 4),
+    // Conditions: whether a level is pulled or the kind of the weights, whether any device found a node,
+    // and whether the first block takes the step alone.
+    ("seawall_multi", 3),
     // Whether the team is one block, whose barrier is simpler.
     ("seawall_barriers", 1),
     ("_mega", 1),
