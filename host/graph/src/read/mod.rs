@@ -136,20 +136,22 @@ fn kind_of(source: &mut Source, options: &LoadOptions) -> Result<Kind, GraphErro
     let mut head = [0; foreign::HEAD_BYTES];
     let filled = source.fill(&mut head)?;
     let head = &head[..filled];
+    let binary = match head {
+        _ if head.starts_with(&MAGIC) => Some(Kind::Binary),
+        _ if head.starts_with(&zip::MAGIC) => Some(Kind::Npz),
+        _ => None,
+    };
     // A byte order mark of UTF-8, which some editors put before the text.
     let head = head.strip_prefix(BYTE_ORDER_MARK).unwrap_or(head);
     source.unread(head);
+    if let Some(binary) = binary {
+        return Ok(binary);
+    }
     let is_whole = filled < foreign::HEAD_BYTES;
     let total = source
         .plain_bytes()
         .or(is_whole.then_some(head.len() as u64));
     let named = named(options, &source.name);
-    if head.starts_with(&MAGIC) {
-        return Ok(Kind::Binary);
-    }
-    if head.starts_with(&zip::MAGIC) {
-        return Ok(Kind::Npz);
-    }
     foreign::check(source, head)?;
     if named == Some(Format::Gbbs) || gbbs::starts(head) {
         return Ok(Kind::Plain(Plain {

@@ -187,7 +187,8 @@ fn a_file_and_a_stream_named_swg_are_refused_alike() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.swg");
     let name = path.to_str().unwrap();
-    for bytes in [&b"SEAW"[..], b"\0\0\0\0", b"\x03\0\0\0"] {
+    let marked = b"\xef\xbb\xbfSEAWALLG\x01";
+    for bytes in [&b"SEAW"[..], b"\0\0\0\0", b"\x03\0\0\0", marked] {
         for length in [16, 511, 512, 700] {
             let mut bytes = bytes.to_vec();
             bytes.resize(length, 0);
