@@ -4,7 +4,7 @@
 //! nobody meant. `--semver` also compares each library with the release of the commit in
 //! `xtask/api/released`: what breaks users needs a new version. `cargo-semver-checks` judges that where
 //! items are gone, or where one was added to a type or trait that users may list or implement as a
-//! whole; other changes break nobody, and compiling that program takes longer than all tests.
+//! whole; other changes break nobody, and compiling that program takes minutes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
