@@ -6,7 +6,7 @@ use crate::analysis::{
 };
 use crate::cells::Cells;
 use crate::error::ModuleError;
-use crate::flow::{Direction, On, Problem, Setup, facts, predecessors, solve};
+use crate::flow::{Direction, Limits, On, Problem, Setup, facts, predecessors, solve};
 use crate::model::{Function, Program};
 use crate::report::AnalysisName;
 
@@ -40,7 +40,7 @@ pub fn block_facts(
     let stated = match analysis {
         AnalysisName::Liveness => live_cells(&alone),
         AnalysisName::Initialised => initialised_locals(&alone),
-        AnalysisName::Reaching => definitions(&alone),
+        AnalysisName::Reaching => definitions(&alone, on.limits),
         AnalysisName::Available => values(&alone, AVAILABLE, available),
         AnalysisName::VeryBusy => values(&alone, VERY_BUSY, very_busy),
         AnalysisName::Loops => return nested(&alone, on).map(Some),
@@ -157,8 +157,8 @@ fn initialised_locals(alone: &Program) -> Stated {
     }
 }
 
-fn definitions(alone: &Program) -> Stated {
-    let (problems, found) = reaching(alone);
+fn definitions(alone: &Program, limits: Limits) -> Stated {
+    let (problems, found) = reaching(alone, limits);
     let found = only(found);
     let cells = labels(alone, &found.cells);
     let mut facts = Vec::with_capacity(found.blocks.len());

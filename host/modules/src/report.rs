@@ -8,7 +8,7 @@ use crate::calls::{self, Calls};
 use crate::cells::Cells;
 use crate::error::ModuleError;
 use crate::finding::{Finding, FindingKind, Place, Step};
-use crate::flow::{On, Problem, Setup, Solution, SolveStats, facts, has, predecessors, solve};
+use crate::flow::{On, Problem, Setup, Solution, SolveStats, count, facts, has, solve};
 use crate::model::Program;
 use crate::named::named;
 use crate::names::Names;
@@ -286,20 +286,17 @@ impl<'a> Run<'a> {
     }
 
     fn reaching(&self, answer: &mut Answer) -> Result<(), ModuleError> {
-        let (problems, reaching) = reaching(self.program);
+        let (problems, reaching) = reaching(self.program, self.request.on.limits);
         let solution = self.solve(REACHING, &problems)?;
         let (mut pairs, mut uses) = (0, 0);
-        let mut words = Vec::new();
         for (number, found) in reaching.iter().enumerate() {
-            let rows = predecessors(&self.program.functions[number].body);
             let entry = problems[number].boundary_words();
+            let body = &self.program.functions[number].body;
+            let mut coming = solution.arrivals(number, body, &entry);
             for (block, cell, _) in &found.uses {
-                let block = *block as usize;
-                let outside = (block == 0).then_some(entry.as_slice());
-                solution.coming(number, rows.row(block), outside, &mut words);
                 let (first, end) = (found.first[*cell as usize], found.first[*cell as usize + 1]);
                 uses += 1;
-                pairs += (first..end).filter(|fact| has(&words, *fact)).count();
+                pairs += count(coming.at(*block), first, end);
             }
         }
         let figures = vec![
@@ -314,17 +311,15 @@ impl<'a> Run<'a> {
         let expressions = expressions(self.program);
         let problems: Vec<Problem> = expressions.iter().map(available).collect();
         let solution = self.solve(AVAILABLE, &problems)?;
-        let (mut redundant, mut words) = (0, Vec::new());
+        let mut redundant = 0;
         for (number, found) in expressions.iter().enumerate() {
             if found.exposed.is_empty() {
                 continue;
             }
-            let rows = predecessors(&self.program.functions[number].body);
-            let nothing = vec![0; solution.columns(number)];
+            let body = &self.program.functions[number].body;
+            let mut coming = solution.arrivals(number, body, &[]);
             for (block, fact, op) in &found.exposed {
-                let outside = (*block == 0).then_some(nothing.as_slice());
-                solution.coming(number, rows.row(*block as usize), outside, &mut words);
-                if has(&words, *fact) {
+                if has(coming.at(*block), *fact) {
                     redundant += 1;
                     let message = "every way here has computed this value already".to_owned();
                     let kind = FindingKind::RedundantExpression;

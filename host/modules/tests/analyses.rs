@@ -10,7 +10,7 @@ use seawall_modules::analysis::{
 };
 use seawall_modules::calls::{self, Calls};
 use seawall_modules::cells::Cells;
-use seawall_modules::flow::{On, Problem, predecessors, solve};
+use seawall_modules::flow::{Limits, On, Problem, solve};
 use seawall_modules::model::{Kind, Program};
 use seawall_modules::points_to::OpenTables;
 use seawall_modules::report::{AnalysisName, Request, Resolve, run};
@@ -71,21 +71,20 @@ fn check_liveness(program: &Program) {
 
 fn check_reaching(program: &Program) {
     let machine = machine();
-    let (problems, all) = reaching(program);
-    let solution = solve(program, REACHING, &problems, On::new(machine)).unwrap();
-    let mut words = Vec::new();
+    let on = On::new(machine);
+    let (problems, all) = reaching(program, on.limits);
+    let solution = solve(program, REACHING, &problems, on).unwrap();
     for (number, function) in program.functions.iter().enumerate() {
         let expected = oracle::reaching(function, cells(program, number));
         let facts = &all[number];
-        let rows = predecessors(&function.body);
         let mut entry = vec![0_u64; solution.columns(number)];
         for (first, _) in &problems[number].boundary {
             entry[*first as usize / 64] |= 1 << (first % 64);
         }
         let mut found = BTreeMap::new();
+        let mut coming = solution.arrivals(number, &function.body, &entry);
         for (block, cell, _) in &facts.uses {
-            let outside = (*block == 0).then_some(entry.as_slice());
-            solution.coming(number, rows.row(*block as usize), outside, &mut words);
+            let words = coming.at(*block);
             let of_cell = facts.first[*cell as usize]..facts.first[*cell as usize + 1];
             let writes: oracle::Set = of_cell
                 .filter(|fact| words[*fact as usize / 64] >> (fact % 64) & 1 == 1)
@@ -189,14 +188,11 @@ fn check_available(program: &Program) {
     let problems: Vec<Problem> = all.iter().map(available).collect();
     let on = On::new(machine);
     let solution = solve(program, AVAILABLE, &problems, on).unwrap();
-    let mut words = Vec::new();
     for (number, function) in program.functions.iter().enumerate() {
-        let rows = predecessors(&function.body);
-        let nothing = vec![0_u64; solution.columns(number)];
         let mut found = BTreeSet::new();
+        let mut coming = solution.arrivals(number, &function.body, &[]);
         for (block, fact, op) in &all[number].exposed {
-            let outside = (*block == 0).then_some(nothing.as_slice());
-            solution.coming(number, rows.row(*block as usize), outside, &mut words);
+            let words = coming.at(*block);
             if words[*fact as usize / 64] >> (fact % 64) & 1 == 1 {
                 found.insert(*op);
             }
@@ -549,4 +545,63 @@ fn calls_state_all_globals_at_once() {
     // Each block writes one global before it calls.
     assert_eq!(problems[1].facts, 59);
     assert!(spans < 2 * function.ops.len(), "{spans} spans");
+}
+
+#[test]
+fn expressions_of_one_cell_that_many_blocks_write_are_one_set() {
+    // Each of 3,000 values reads local 0, which each of 3,000 blocks writes, beside a deep stack.
+    let mut text = String::from("(module (func $c) (func (export \"f\") (param i32)\n");
+    let values = |text: &mut String| {
+        for value in 0..3000 {
+            text.push_str(&format!(
+                "local.get 0 i32.const {value} i32.add local.set 0\n"
+            ));
+        }
+    };
+    values(&mut text);
+    for _ in 0..3000 {
+        text.push_str("loop local.get 0 local.set 0 call $c end\n");
+    }
+    values(&mut text);
+    text.push_str(&"local.get 0\n".repeat(100_000));
+    text.push_str(&"i32.const 1 local.set 0\n".repeat(100_000));
+    text.push_str(&"drop\n".repeat(100_000));
+    text.push_str("))");
+    let program = read(&text);
+    let problem = available(&expressions(&program)[1]);
+    assert_eq!(problem.facts, 3000);
+    let sets: usize = problem.sets.iter().map(|set| set.facts().count()).sum();
+    let entries = problem.made.len() + problem.killed.len() + problem.set_kills.len() + sets;
+    let ops = program.functions[1].body.ops.len();
+    assert!(entries < ops / 10, "{entries} entries of {ops} operations");
+}
+
+#[test]
+fn definitions_beyond_the_limits_are_counted_and_not_listed() {
+    let mut text = String::from("(module (func $c)");
+    for global in 0..200 {
+        text.push_str(&format!("(global $g{global} (mut i32) (i32.const 0))"));
+    }
+    text.push_str("(func (export \"f\")");
+    for global in 0..200 {
+        text.push_str(&format!("global.get $g{global} drop\n"));
+    }
+    for _ in 0..300 {
+        text.push_str("loop call $c end\n");
+    }
+    text.push_str("))");
+    let program = read(&text);
+    let blocks = program.functions[1].body.blocks.len() as u64;
+    let mut on = On::new(machine());
+    for (bytes, fits) in [(blocks * 40 * 200 * 300 / 64, true), (1 << 20, false)] {
+        on.limits = Limits {
+            function_bytes: bytes,
+            ..Limits::default()
+        };
+        let (problems, lists) = reaching(&program, on.limits);
+        let is_listed = !problems[1].made.is_empty() && !lists[1].blocks.is_empty();
+        assert_eq!(is_listed, fits, "{bytes} bytes");
+        assert!((200 * 300..200 * 302).contains(&problems[1].facts));
+        assert_eq!(solve(&program, REACHING, &problems, on).is_ok(), fits);
+    }
 }

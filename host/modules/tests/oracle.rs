@@ -71,6 +71,15 @@ pub(crate) fn solve(body: &Body, problem: &Problem, direction: Direction, meet: 
                 facts.remove(&fact);
             });
         }
+        for kill in problem
+            .set_kills
+            .iter()
+            .filter(|kill| kill.block as usize == block)
+        {
+            for fact in problem.sets[kill.set as usize].facts() {
+                facts.remove(&fact);
+            }
+        }
         for span in problem
             .made
             .iter()

@@ -14,7 +14,7 @@ use seawall_modules::blocks::{BlockFacts, OF_BLOCKS, block_facts};
 use seawall_modules::calls::Calls;
 use seawall_modules::cells::Cells;
 use seawall_modules::finding::FindingKind;
-use seawall_modules::flow::{Direction, Meet, On, Problem, Setup};
+use seawall_modules::flow::{Direction, Limits, Meet, On, Problem, Setup};
 use seawall_modules::model::{Body, Program};
 use seawall_modules::points_to::OpenTables;
 use seawall_modules::report::{AnalysisName, Request, Resolve, Run};
@@ -212,7 +212,7 @@ fn check_problems(program: &Program, number: usize) {
         (
             AnalysisName::Reaching,
             REACHING,
-            reaching(program).0[number].clone(),
+            reaching(program, Limits::default()).0[number].clone(),
         ),
         (AnalysisName::Available, AVAILABLE, available(expressions)),
         (AnalysisName::VeryBusy, VERY_BUSY, very_busy(expressions)),

@@ -4,7 +4,9 @@ use crate::oracle;
 use proptest::prelude::*;
 use seawall::executor::Machine;
 use seawall_modules::ModuleError;
-use seawall_modules::flow::{Direction, Limits, Meet, On, Problem, Setup, Span, solve};
+use seawall_modules::flow::{
+    Direction, FactSet, Limits, Meet, On, Problem, SetKill, Setup, Span, solve,
+};
 use seawall_modules::model::{Block, Body, Function, Module, Program};
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -64,6 +66,7 @@ fn case() -> impl Strategy<Value = (Body, Problem)> {
     (1_usize..9, 0_u32..150).prop_flat_map(|(blocks, facts)| {
         let block = 0..blocks as u32;
         let edges = prop::collection::vec((block.clone(), block.clone()), 0..16);
+        let block_of_kill = block.clone();
         let span = (block, 0..=facts, 0..=facts).prop_map(|(block, one, other)| Span {
             block,
             first: one.min(other),
@@ -71,16 +74,30 @@ fn case() -> impl Strategy<Value = (Body, Problem)> {
         });
         let spans = || prop::collection::vec(span.clone(), 0..6);
         let boundary = prop::collection::vec((0..=facts, 0..=facts), 0..3);
-        (edges, spans(), spans(), boundary).prop_map(move |(edges, made, killed, boundary)| {
-            let boundary = boundary.into_iter();
-            let problem = Problem {
-                facts,
-                made,
-                killed,
-                boundary: boundary.map(|(a, b)| (a.min(b), a.max(b))).collect(),
-            };
-            (body(blocks, &edges), problem)
-        })
+        let set = prop::collection::btree_set(0..facts.max(1), 0..6);
+        let kill = (block_of_kill, 0_u32..2).prop_map(|(block, set)| SetKill { block, set });
+        let sets = (
+            prop::collection::vec(set, 2),
+            prop::collection::vec(kill, 0..4),
+        );
+        (edges, spans(), spans(), sets, boundary).prop_map(
+            move |(edges, made, killed, (sets, set_kills), boundary)| {
+                let boundary = boundary.into_iter();
+                let sets = sets.into_iter().map(|set| {
+                    let facts_of = set.into_iter().filter(|fact| *fact < facts);
+                    FactSet::of(facts_of)
+                });
+                let problem = Problem {
+                    facts,
+                    made,
+                    killed,
+                    sets: sets.collect(),
+                    set_kills,
+                    boundary: boundary.map(|(a, b)| (a.min(b), a.max(b))).collect(),
+                };
+                (body(blocks, &edges), problem)
+            },
+        )
     })
 }
 
@@ -150,6 +167,7 @@ fn problem(blocks: u32, facts: u32) -> Problem {
         made: (0..count).map(|of| span(31, of)).collect(),
         killed: (0..count).map(|of| span(17, of + 3)).collect(),
         boundary: vec![(facts / 2, facts)],
+        ..Problem::default()
     }
 }
 

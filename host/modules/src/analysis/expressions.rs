@@ -4,8 +4,9 @@
 //! expressions. Equal ones have one number in a function; what an expression reads kills it when it
 //! is written. Only expressions that several blocks compute have facts.
 
+use super::marks::entry;
 use crate::cells::Cells;
-use crate::flow::{Direction, Meet, Problem, Setup, Span};
+use crate::flow::{Direction, FactSet, Meet, Problem, SetKill, Setup, Span};
 use crate::model::{Function, Kind, Module, Op, Program};
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -32,7 +33,9 @@ pub struct Expressions {
     /// Number of facts.
     pub facts: u32,
     gen_after: Vec<(u32, u32)>,
-    killed: Vec<(u32, u32)>,
+    /// For each cell that a fact reads, the facts that read it; and those that a call may change.
+    sets: Vec<FactSet>,
+    kills: Vec<SetKill>,
 }
 
 /// Most operands of an expression that are told apart.
@@ -54,6 +57,7 @@ struct Numbering<'a> {
     reads: Vec<Vec<u32>>,
     /// Whether each is more than a cell or a constant.
     is_computed: Vec<bool>,
+    changes: Changes,
 }
 
 /// An event of a block.
@@ -65,14 +69,59 @@ enum Event {
     Calls,
 }
 
+/// When cells were last written, as numbers of events from one on.
+struct Changes {
+    cells: Cells,
+    written: Vec<u32>,
+    called: u32,
+}
+
+impl Changes {
+    fn new(cells: Cells) -> Self {
+        Self {
+            cells,
+            written: Vec::new(),
+            called: 0,
+        }
+    }
+
+    /// When a cell was last written by name.
+    fn written(&self, cell: u32) -> u32 {
+        self.written.get(cell as usize).copied().unwrap_or(0)
+    }
+
+    fn write(&mut self, cell: u32, now: u32) {
+        *entry(&mut self.written, cell) = now;
+    }
+
+    /// When what an expression reads was last written, by name or by a call.
+    fn of(&self, reads: &[u32]) -> u32 {
+        let times = reads.iter().map(|cell| {
+            let outlives = self.cells.outlives(*cell);
+            let called = if outlives { self.called } else { 0 };
+            called.max(self.written(*cell))
+        });
+        times.max().unwrap_or(0)
+    }
+}
+
+/// A numbered value on the stack, and the number of events before it was made.
+#[derive(Clone, Copy)]
+struct Pushed {
+    number: u32,
+    made: u32,
+}
+
 /// Most cells that an expression may read; one that reads more has no number.
 const READS_MOST: usize = 16;
 
 impl<'a> Numbering<'a> {
     fn new(function: &'a Function, module: &'a Module) -> Self {
+        let cells = Cells::of(function, module);
         Self {
             function,
-            cells: Cells::of(function, module),
+            cells,
+            changes: Changes::new(cells),
             image: &module.image.0,
             known: HashMap::new(),
             reads: Vec::new(),
@@ -130,7 +179,7 @@ impl<'a> Numbering<'a> {
     /// An event of a block, in order: it computes an expression or writes a cell.
     fn events(&mut self, block: usize, events: &mut Vec<Event>) {
         // Values that the block has pushed; below them lie those of earlier blocks.
-        let mut stack: Vec<Option<u32>> = Vec::new();
+        let mut stack: Vec<Option<Pushed>> = Vec::new();
         for at in self.function.body.ops_of(block) {
             let op = self.function.body.ops[at];
             let below = stack.len().saturating_sub(op.pops() as usize);
@@ -143,63 +192,59 @@ impl<'a> Numbering<'a> {
                 Kind::LocalGet => Some(self.cell(op.arg)),
                 Kind::GlobalGet => Some(self.cell(self.cells.global(op.arg))),
                 Kind::LocalTee | Kind::LocalSet => {
-                    events.push(Event::Writes(op.arg));
+                    self.write(op.arg, events);
                     // The value that a `tee` keeps on the stack is the local's from now on.
                     Some(self.cell(op.arg))
                 }
                 Kind::GlobalSet => {
-                    events.push(Event::Writes(self.cells.global(op.arg)));
+                    self.write(self.cells.global(op.arg), events);
                     None
                 }
                 Kind::Pure | Kind::Load => {
-                    let mut operands = stack[below..].to_vec();
-                    operands.splice(0..0, (operands.len()..op.pops() as usize).map(|_| None));
+                    let pushed = &stack[below..];
+                    let missing = (pushed.len()..op.pops() as usize).map(|_| None);
+                    let operands = pushed.iter().map(|value| self.number_of(*value));
+                    let operands: Vec<Option<u32>> = missing.chain(operands).collect();
                     let made = self.computed(op, &operands);
                     events.extend(made.map(|number| Event::Computes(number, at as u32)));
                     made
                 }
                 Kind::Store | Kind::Update => {
-                    events.push(Event::Writes(self.cells.memory()));
+                    self.write(self.cells.memory(), events);
                     None
                 }
                 Kind::Call | Kind::Indirect => {
                     events.push(Event::Calls);
+                    self.changes.called = events.len() as u32;
                     None
                 }
                 Kind::Move | Kind::Opaque | Kind::Return | Kind::Fact => None,
             };
             stack.truncate(below);
-            if matches!(op.kind(), Kind::LocalSet | Kind::LocalTee | Kind::GlobalSet)
-                || matches!(
-                    op.kind(),
-                    Kind::Store | Kind::Update | Kind::Call | Kind::Indirect
-                )
-            {
-                self.forget(&mut stack, events.last().copied());
-            }
+            let made = made.map(|number| Pushed {
+                number,
+                made: events.len() as u32,
+            });
             stack.resize(below + op.pushes() as usize, made);
         }
     }
 
-    /// Values on the stack that read what an event writes are no longer what their number says.
-    fn forget(&self, stack: &mut [Option<u32>], event: Option<Event>) {
-        for value in stack {
-            let is_stale = value.is_some_and(|number| {
-                let reads = &self.reads[number as usize];
-                match event {
-                    Some(Event::Writes(cell)) => reads.contains(&cell),
-                    Some(Event::Calls) => reads.iter().any(|cell| self.cells.outlives(*cell)),
-                    _ => false,
-                }
-            });
-            if is_stale {
-                *value = None;
-            }
-        }
+    fn write(&mut self, cell: u32, events: &mut Vec<Event>) {
+        events.push(Event::Writes(cell));
+        self.changes.write(cell, events.len() as u32);
+    }
+
+    /// The number of a value on the stack, unless what it reads was written since: then it is no
+    /// longer what the number says.
+    fn number_of(&self, value: Option<Pushed>) -> Option<u32> {
+        let Pushed { number, made } = value?;
+        let reads = &self.reads[number as usize];
+        (self.changes.of(reads) <= made).then_some(number)
     }
 }
 
-/// The expressions of all functions. Costs a pass over all operations, on all threads.
+/// The expressions of all functions. Costs two passes over all operations, on all threads, and for
+/// each expression a step for each cell that it reads, 16 at most.
 #[must_use]
 pub fn expressions(program: &Program) -> Vec<Expressions> {
     let functions = program.functions.par_iter();
@@ -225,86 +270,92 @@ fn of_function(function: &Function, module: &Module) -> Expressions {
         facts: facts.iter().flatten().count() as u32,
         ..Expressions::default()
     };
-    let mut readers: Vec<Vec<u32>> = Vec::new();
-    let mut shared = Vec::new();
-    for (number, fact) in facts.iter().enumerate() {
-        let Some(fact) = fact else { continue };
-        for cell in &numbering.reads[number] {
-            if readers.len() <= *cell as usize {
-                readers.resize(*cell as usize + 1, Vec::new());
-            }
-            readers[*cell as usize].push(*fact);
-        }
-        if numbering.reads[number]
-            .iter()
-            .any(|cell| numbering.cells.outlives(*cell))
-        {
-            shared.push(*fact);
-        }
-    }
-    let mut state = State {
-        marks: vec![(0, false, false); found.facts as usize],
-        touched: Vec::new(),
-    };
-    let mut first = 0;
-    for (block, end) in ends.iter().enumerate() {
-        let now = block as u32 + 1;
-        for event in &events[first..*end] {
-            match *event {
+    let sets = Sets::of(&numbering, &facts, &mut found.sets);
+    let mut changes = Changes::new(numbering.cells);
+    let mut computed = vec![0; found.facts as usize];
+    // Facts that the block computes, and their expressions.
+    let mut here = Vec::new();
+    let mut start = 0;
+    for (block, end) in (0..).zip(ends) {
+        let end = end as u32;
+        for (now, event) in (start + 1..).zip(&events[start as usize..end as usize]) {
+            let set = match *event {
                 Event::Computes(number, op) => {
                     let Some(fact) = facts[number as usize] else {
                         continue;
                     };
-                    let mark = state.mark(fact, now);
-                    if !mark.1 && !mark.2 {
-                        found.exposed.push((block as u32, fact, op));
+                    let last = &mut computed[fact as usize];
+                    if *last <= start {
+                        here.push((fact, number));
+                        if changes.of(&numbering.reads[number as usize]) <= start {
+                            found.exposed.push((block, fact, op));
+                        }
                     }
-                    mark.1 = true;
+                    *last = now;
+                    continue;
                 }
                 Event::Writes(cell) => {
-                    let killed = readers.get(cell as usize).map(Vec::as_slice);
-                    state.kill(killed.unwrap_or_default(), now);
+                    let is_first = changes.written(cell) <= start;
+                    changes.write(cell, now);
+                    is_first.then(|| sets.reading(cell)).flatten()
                 }
-                Event::Calls => state.kill(&shared, now),
+                Event::Calls => {
+                    let is_first = changes.called <= start;
+                    changes.called = now;
+                    is_first.then_some(sets.shared).flatten()
+                }
+            };
+            found.kills.extend(set.map(|set| SetKill { block, set }));
+        }
+        for (fact, number) in here.drain(..) {
+            if changes.of(&numbering.reads[number as usize]) < computed[fact as usize] {
+                found.gen_after.push((block, fact));
             }
         }
-        for fact in state.touched.drain(..) {
-            let (_, is_computed, is_killed) = state.marks[fact as usize];
-            if is_computed {
-                found.gen_after.push((block as u32, fact));
-            }
-            if is_killed {
-                found.killed.push((block as u32, fact));
-            }
-        }
-        first = *end;
+        start = end;
     }
     found
 }
 
-/// Progress of a block with each fact.
-struct State {
-    /// The last block, plus one; whether it has computed the fact since it last killed it; whether
-    /// it has killed it.
-    marks: Vec<(u32, bool, bool)>,
-    /// Facts that the block has computed or killed.
-    touched: Vec<u32>,
+/// Numbers of the sets of facts that one event kills.
+struct Sets {
+    /// That of each cell, plus one.
+    of_cell: Vec<u32>,
+    /// That of calls, if they kill any.
+    shared: Option<u32>,
 }
 
-impl State {
-    fn mark(&mut self, fact: u32, now: u32) -> &mut (u32, bool, bool) {
-        let mark = &mut self.marks[fact as usize];
-        if mark.0 != now {
-            *mark = (now, false, false);
-            self.touched.push(fact);
+impl Sets {
+    fn of(numbering: &Numbering<'_>, facts: &[Option<u32>], sets: &mut Vec<FactSet>) -> Self {
+        let mut readers: Vec<Vec<u32>> = Vec::new();
+        let mut of_cell = Vec::new();
+        let mut shared = Vec::new();
+        for (fact, reads) in facts.iter().zip(&numbering.reads) {
+            let Some(fact) = fact else { continue };
+            for cell in reads {
+                let number = entry(&mut of_cell, *cell);
+                if *number == 0 {
+                    readers.push(Vec::new());
+                    *number = readers.len() as u32;
+                }
+                readers[*number as usize - 1].push(*fact);
+            }
+            if reads.iter().any(|cell| numbering.cells.outlives(*cell)) {
+                shared.push(*fact);
+            }
         }
-        mark
+        let has_shared = !shared.is_empty();
+        readers.extend(has_shared.then_some(shared));
+        sets.extend(readers.into_iter().map(FactSet::of));
+        Self {
+            of_cell,
+            shared: has_shared.then(|| sets.len() as u32 - 1),
+        }
     }
 
-    fn kill(&mut self, facts: &[u32], now: u32) {
-        for fact in facts {
-            *self.mark(*fact, now) = (now, false, true);
-        }
+    /// The facts that read a cell.
+    fn reading(&self, cell: u32) -> Option<u32> {
+        self.of_cell.get(cell as usize)?.checked_sub(1)
     }
 }
 
@@ -344,8 +395,9 @@ pub fn available(expressions: &Expressions) -> Problem {
     Problem {
         facts: expressions.facts,
         made: expressions.gen_after.iter().map(span).collect(),
-        killed: expressions.killed.iter().map(span).collect(),
-        boundary: Vec::new(),
+        sets: expressions.sets.clone(),
+        set_kills: expressions.kills.clone(),
+        ..Problem::default()
     }
 }
 
@@ -353,13 +405,13 @@ pub fn available(expressions: &Expressions) -> Problem {
 #[must_use]
 pub fn very_busy(expressions: &Expressions) -> Problem {
     let exposed = expressions.exposed.iter();
-    let span = |(block, fact): &(u32, u32)| Span::one(*block, *fact);
     Problem {
         facts: expressions.facts,
         made: exposed
             .map(|(block, fact, _)| Span::one(*block, *fact))
             .collect(),
-        killed: expressions.killed.iter().map(span).collect(),
-        boundary: Vec::new(),
+        sets: expressions.sets.clone(),
+        set_kills: expressions.kills.clone(),
+        ..Problem::default()
     }
 }

@@ -5,7 +5,7 @@
 
 use super::marks::{Found, Marks, Numbers, of_all};
 use crate::cells::Cells;
-use crate::flow::{Direction, Meet, Problem, Setup, Solution, Span, has, predecessors};
+use crate::flow::{Direction, Meet, Problem, Setup, Solution, Span, has};
 use crate::model::{Function, Program};
 use rayon::prelude::*;
 
@@ -93,17 +93,10 @@ fn of_function(
     if reads.uses.is_empty() {
         return Vec::new();
     }
-    let rows = predecessors(&program.functions[function].body);
-    let nothing = vec![0; solution.columns(function)];
-    let (mut words, mut known) = (Vec::new(), u32::MAX);
+    let mut coming = solution.arrivals(function, &program.functions[function].body, &[]);
     let mut found = Vec::new();
     for (block, fact, op) in &reads.uses {
-        if known != *block {
-            let outside = (*block == 0).then_some(nothing.as_slice());
-            solution.coming(function, rows.row(*block as usize), outside, &mut words);
-            known = *block;
-        }
-        if !has(&words, *fact) {
+        if !has(coming.at(*block), *fact) {
             found.push(Uninitialised {
                 function,
                 block: *block,

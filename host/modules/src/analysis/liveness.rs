@@ -3,7 +3,7 @@
 use super::marks::{Found, Marks, Numbers, entry, of_all};
 use crate::cells::{Access, Cells, visit};
 use crate::error::ModuleError;
-use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, Span, has, solve};
+use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, Span, facts, solve};
 use crate::model::{Function, Kind, Program};
 use rayon::prelude::*;
 
@@ -56,7 +56,7 @@ fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Li
         Found::Exposed { block, cell, .. } => exposed.push((block, cell)),
         Found::Defined { block, cell } => defined.push((block, cell)),
         Found::Changed { .. } => {}
-        Found::Outside { block } => shown.push((block, defined.len())),
+        Found::Outside { block, .. } => shown.push((block, defined.len())),
     });
     // Shared cells that some block exposes have the first facts, so that each block takes few spans.
     let kept = |(block, end): (u32, usize)| {
@@ -162,10 +162,8 @@ impl Scan {
             self.time += 1;
             let from = function.body.successors_of(block);
             solution.coming(number, from, None, &mut self.words);
-            for (fact, cell) in (0..).zip(&live.cells) {
-                if has(&self.words, fact) {
-                    set(&mut self.live_at, *cell, self.time);
-                }
+            for fact in facts(self.words.iter().copied()) {
+                set(&mut self.live_at, live.cells[fact as usize], self.time);
             }
             if from.is_empty() {
                 self.called_at = self.time;

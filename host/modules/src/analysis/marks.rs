@@ -34,7 +34,7 @@ pub(super) enum Found {
     /// A block calls for the first time, or ends the function without a call: it exposes all shared
     /// cells that it has not defined. Only [`Marks::pass_at_once`] reports this; else there is an
     /// event for each cell.
-    Outside { block: u32 },
+    Outside { block: u32, calls: bool },
 }
 
 /// States the problems of all functions, on all threads, with further facts of each.
@@ -117,7 +117,8 @@ impl Marks {
         }
         self.seen = now;
         if self.at_once {
-            found(Found::Outside { block: now - 1 });
+            let block = now - 1;
+            found(Found::Outside { block, calls });
             return;
         }
         for at in 0..self.shared.len() {

@@ -2,7 +2,7 @@
 
 use super::marks::{Found, Marks, Numbers, of_all};
 use crate::cells::Cells;
-use crate::flow::{Direction, Meet, Problem, Setup, Span};
+use crate::flow::{Direction, Limits, Meet, Problem, Setup, Span};
 use crate::model::{Function, Program};
 
 /// A definition reaches a block if some way from it does not define the cell again.
@@ -26,25 +26,31 @@ pub struct Reaching {
     pub uses: Vec<(u32, u32, u32)>,
 }
 
-/// Most facts that are listed. A function with more has as many as can be numbered, which no budget
-/// allows.
-const LISTED_MOST: u64 = 1 << 27;
-
 /// The problems of all functions. Costs two passes over all operations, on all threads, and a step
-/// for each global in each block that calls.
+/// for each global in each block that calls. Of a function with more facts than the limits allow,
+/// facts are counted and not listed, so that a solver with these limits refuses them.
 #[must_use]
-pub fn reaching(program: &Program) -> (Vec<Problem>, Vec<Reaching>) {
-    of_all(program, problem)
+pub fn reaching(program: &Program, limits: Limits) -> (Vec<Problem>, Vec<Reaching>) {
+    of_all(program, |marks, function, cells| {
+        let is_too_much = |facts| limits.refuses(&function.body, facts);
+        // Calls may write all cells that outlive the function.
+        let most = function.body.blocks.len() as u64 * u64::from(cells.globals + 1);
+        let facts = match is_too_much(most) {
+            true => changes(marks, function, cells),
+            false => 0,
+        };
+        if is_too_much(facts) {
+            let problem = Problem {
+                facts: u32::try_from(facts).unwrap_or(u32::MAX),
+                ..Problem::default()
+            };
+            return (problem, Reaching::default());
+        }
+        problem(marks, function, cells)
+    })
 }
 
 fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Reaching) {
-    if changes(marks, function, cells) > LISTED_MOST {
-        let problem = Problem {
-            facts: u32::MAX,
-            ..Problem::default()
-        };
-        return (problem, Reaching::default());
-    }
     let mut numbers = Numbers::default();
     let mut reaching = Reaching::default();
     // Cell, block, and whether the block surely writes.
@@ -92,16 +98,11 @@ fn problem(marks: &mut Marks, function: &Function, cells: Cells) -> (Problem, Re
     (problem, reaching)
 }
 
-/// Changes of shared cells by calls, each once a block, where there may be many.
+/// Changes of shared cells by calls, each once a block.
 fn changes(marks: &mut Marks, function: &Function, cells: Cells) -> u64 {
-    let body = &function.body;
-    let most = body.blocks.len() as u64 * u64::from(cells.globals + 1);
-    if most <= LISTED_MOST {
-        return most;
-    }
     let mut calls = 0;
     marks.pass_at_once(function, cells, |found| {
-        calls += u64::from(matches!(found, Found::Outside { .. }));
+        calls += u64::from(matches!(found, Found::Outside { calls: true, .. }));
     });
     calls * marks.shared().len() as u64
 }

@@ -245,6 +245,11 @@ impl Part<'_> {
                 self.transfer[at(column, span.block as usize)][1] &= !bits;
             }
         }
+        for kill in &problem.set_kills {
+            for (column, bits) in problem.sets[kill.set as usize].words(&columns) {
+                self.transfer[at(column, kill.block as usize)][1] &= !bits;
+            }
+        }
         let mut coming = vec![0_u64; columns.len()];
         for (first, end) in &problem.boundary {
             for (column, bits) in words(*first, *end).filter(is_here) {

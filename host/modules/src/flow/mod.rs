@@ -22,8 +22,8 @@ mod programs;
 mod solution;
 mod wave;
 
-pub use problem::{Direction, Meet, Problem, Setup, Span};
-pub(crate) use problem::{bits, facts, has};
-pub use solution::{Solution, SolveStats, predecessors};
+pub use problem::{Direction, FactSet, Meet, Problem, SetKill, Setup, Span};
+pub(crate) use problem::{bits, count, facts, has};
+pub use solution::{Arrivals, Solution, SolveStats, predecessors};
 pub(crate) use wave::solve_bodies;
 pub use wave::{Limits, On, solve};

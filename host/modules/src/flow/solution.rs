@@ -169,10 +169,50 @@ impl Solution {
         }
     }
 
+    /// The facts that come into blocks of a function of a forward problem. `entry` has those that
+    /// come into the first block from outside, one word a column.
+    #[must_use]
+    pub fn arrivals<'a>(&'a self, function: usize, body: &Body, entry: &'a [u64]) -> Arrivals<'a> {
+        Arrivals {
+            solution: self,
+            function,
+            rows: predecessors(body),
+            entry,
+            block: None,
+            words: Vec::new(),
+        }
+    }
+
     /// The direction in which the facts flowed.
     #[must_use]
     pub fn direction(&self) -> Direction {
         self.setup.direction
+    }
+}
+
+/// The facts that come into one block after the other, each joined once.
+#[derive(Debug)]
+pub struct Arrivals<'a> {
+    solution: &'a Solution,
+    function: usize,
+    rows: Rows,
+    entry: &'a [u64],
+    block: Option<u32>,
+    words: Vec<u64>,
+}
+
+impl Arrivals<'_> {
+    /// The facts that come into a block, one word a column. Costs a step for each predecessor and
+    /// column, unless the block is that of the last call.
+    pub fn at(&mut self, block: u32) -> &[u64] {
+        if self.block != Some(block) {
+            let from = self.rows.row(block as usize);
+            let entry = (block == 0).then_some(self.entry);
+            let words = &mut self.words;
+            self.solution.coming(self.function, from, entry, words);
+            self.block = Some(block);
+        }
+        &self.words
     }
 }
 

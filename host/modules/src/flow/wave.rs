@@ -33,6 +33,18 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Whether facts of a function are too many: beyond its bytes, or what they are numbered by.
+    pub(crate) fn refuses(self, body: &Body, facts: u64) -> bool {
+        bytes(body, facts) > self.function_bytes || facts >= u64::from(u32::MAX)
+    }
+}
+
+/// Bytes that facts of a body take over all submissions.
+fn bytes(body: &Body, facts: u64) -> u64 {
+    column_bytes(body).saturating_mul(facts.div_ceil(64))
+}
+
 /// The machine and the limits of analyses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct On {
@@ -114,15 +126,15 @@ fn check(
 ) -> Result<(), ModuleError> {
     for (function, (body, problem)) in bodies.iter().zip(problems).enumerate() {
         let column = column_bytes(body);
-        let needed = column.saturating_mul(problem.columns() as u64);
-        let is_long = needed > limits.function_bytes;
+        let facts = u64::from(problem.facts);
+        let is_long = limits.refuses(body, facts);
         if is_long || column > limits.batch_bytes && problem.facts > 0 {
             return Err(ModuleError::TooManyFacts {
                 analysis: setup.name,
                 function: label(function),
-                facts: u64::from(problem.facts),
+                facts,
                 blocks: body.blocks.len() as u64,
-                needed: if is_long { needed } else { column },
+                needed: if is_long { bytes(body, facts) } else { column },
                 limit: if is_long {
                     limits.function_bytes
                 } else {
