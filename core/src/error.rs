@@ -185,8 +185,8 @@ pub enum GroupError {
     },
     /// One wave alone is larger than a group may be.
     #[error(
-        "wave {wave} alone takes {required_bytes} of {budget_bytes} group bytes; split the wave \
-         or raise the budget"
+        "wave {wave} alone takes {required_bytes} bytes, and the budget leaves {budget_bytes} \
+         beside resident data; split the wave or raise the budget"
     )]
     WaveOverBudget {
         /// The wave.

@@ -257,7 +257,8 @@ fn errors_name_the_wave_the_numbers_and_a_remedy() {
     assert_eq!(error, expected);
     assert_eq!(
         error.to_string(),
-        "wave 1 alone takes 130 of 129 group bytes; split the wave or raise the budget"
+        "wave 1 alone takes 130 bytes, and the budget leaves 129 beside resident data; split the \
+         wave or raise the budget"
     );
 }
 

@@ -16,12 +16,12 @@ use serde::Serialize;
 
 use super::CliError;
 use super::files::{Outputs, input, named};
-use super::names::BackendName;
+use super::names::{BackendName, check_device};
 use super::numbers::{seconds, size, thread_count};
-use super::output::{printable, show};
+use super::output::{printable, show, warn};
 use super::progress::ProgressLine;
 use pictures::{PictureArgs, draw_calls, shown};
-use seawall::executor::Machine;
+use seawall::executor::{Executor, Machine};
 use seawall::graph::file::write_whole;
 use seawall::units::{bytes, counted, elapsed_ns};
 use seawall_modules::calls::Calls;
@@ -481,6 +481,10 @@ pub(super) fn content(file: &Path) -> Result<Vec<u8>, ModuleError> {
 /// Reads, analyses and reports.
 pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
     let has_report = args.check_files(None)?;
+    check_device(
+        args.device,
+        matches!(args.backend.0, None | Some(Executor::Cpu)),
+    )?;
     let request = args.request();
     args.check_kinds(&request.analyses)?;
     let line = ProgressLine::new(args.quiet);
@@ -499,6 +503,9 @@ pub(super) fn command(args: &AnalyzeArgs) -> Result<ExitCode, CliError> {
         blocks.draw(&program, request.on)?;
     }
     drop(line);
+    if args.pictures.draws_calls() && answer.findings.is_empty() {
+        warn("--draw-calls: nothing was found, so there is no picture");
+    }
     if let Some(path) = &args.sarif {
         let log = sarif::log(&answer.findings);
         write_whole(path, |out| {

@@ -103,6 +103,9 @@ pub(super) enum CliError {
         /// The way to run it.
         remedy: &'static str,
     },
+    /// A GPU was chosen for a run on threads.
+    #[error("--device: the cpu backend uses no GPU; leave it out, or give --backend mega")]
+    DeviceOfThreads,
     /// An option of another kind of service.
     #[error("{option} is for {is_for}; leave it out")]
     OtherService {

@@ -1,5 +1,6 @@
 //! Names of the library's enums as values of arguments.
 
+use crate::error::CliError;
 use clap::ValueEnum;
 use clap::builder::PossibleValue;
 use seawall::analysis::AnalysisKind;
@@ -24,6 +25,15 @@ impl ValueEnum for AnalysisName {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BackendName(pub(crate) Option<Executor>);
+
+/// Refuses the number of a GPU where threads run.
+pub(crate) fn check_device(device: u32, on_threads: bool) -> Result<(), CliError> {
+    match device {
+        0 => Ok(()),
+        _ if on_threads => Err(CliError::DeviceOfThreads),
+        _ => Ok(()),
+    }
+}
 
 impl ValueEnum for BackendName {
     fn value_variants<'a>() -> &'a [Self] {

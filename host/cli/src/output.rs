@@ -47,3 +47,9 @@ pub(super) fn print(report: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Re
         .and_then(|()| out.flush())
         .map_err(CliError::Stdout)
 }
+
+/// Prints warnings to standard error.
+pub(super) fn warn(text: &str) {
+    // A closed standard error has no reader left to inform.
+    let _ = writeln!(io::stderr(), "warning: {text}");
+}

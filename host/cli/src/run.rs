@@ -12,7 +12,6 @@ mod target;
 mod topology;
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,8 +26,9 @@ use super::program::ProgramFailure;
 use super::progress::ProgressLine;
 use super::sources::{SourceArgs, Sources};
 use super::weights::WeightArgs;
-use crate::names::{AnalysisName, BackendName};
+use crate::names::{AnalysisName, BackendName, check_device};
 use crate::numbers::{above_zero, damping, seconds, size, thread_count, tolerance};
+use crate::output::warn;
 use crate::reading::{READING, ReadArgs};
 use centrality::CentralityArgs;
 pub(crate) use ranks::Ranks;
@@ -300,6 +300,8 @@ pub(super) fn command_on(args: &mut RunArgs, ranks: &Ranks) -> Result<ExitCode, 
 }
 
 fn run(args: &RunArgs, ranks: Option<&Ranks>) -> Result<ExitCode, CliError> {
+    let on_threads = args.machine.backend.0 == Some(Executor::Cpu);
+    check_device(args.machine.device, on_threads && ranks.is_none())?;
     if let Some(file) = &args.program {
         return args.run_program(file, ranks);
     }
@@ -353,12 +355,6 @@ fn verdict(checked: Option<bool>) -> ExitCode {
 
 /// Warning that groups have no times.
 const UNTIMED: &str = "no group has a time of its own: a CUDA graph runs all of them in one launch; use --backend launches or mega for times";
-
-/// Prints warnings to standard error.
-fn warn(text: &str) {
-    // A closed standard error has no reader left to inform.
-    let _ = writeln!(io::stderr(), "warning: {text}");
-}
 
 /// A form of generated code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -348,6 +348,9 @@ fn pictures_that_cannot_be_drawn_are_refused_with_the_reason() {
     let with = |more: &[&str]| finish(seawall(&["analyze", flow.path()]).args(more));
     with(&["--draw-calls", "calls.jpg"]).refused(&["--draw-calls", ".svg or .png"]);
     with(&["--draw-calls", "-"]).refused(&["--draw-calls", ".svg or .png"]);
+    let silent = with(&["--analysis", "loops", "--draw-calls", &picture]);
+    assert_eq!(silent.code, 0);
+    assert!(silent.stderr.contains("--draw-calls"), "{}", silent.stderr);
     let missing = flow.beside("missing/calls.svg");
     assert_ne!(with(&["--draw-calls", &missing]).code, 0);
     assert!(!std::path::Path::new(&picture).exists());

@@ -185,6 +185,17 @@ fn options_of_another_question_are_refused() {
 }
 
 #[test]
+fn a_gpu_is_not_chosen_for_threads() {
+    let gpu = ["--device", "1"];
+    let search = ["--analysis", "bfs", "--source", "0"];
+    run(&[&search[..], &gpu[..]].concat()).refused(&["--device", "--backend mega"]);
+    for command in ["analyze", "serve"] {
+        let asked = [&[command, "none.flow"][..], &gpu[..]].concat();
+        finish(&mut seawall(&asked)).refused(&["--device", "--backend mega"]);
+    }
+}
+
+#[test]
 fn a_remedy_is_another_format() {
     let file = Fixture::new("a.csv", b"source,target\n\" a\",b\n");
     for format in ["el", "csv"] {

@@ -130,6 +130,11 @@ impl PictureArgs {
         }))
     }
 
+    /// Whether calls around findings are drawn.
+    pub(super) fn draws_calls(&self) -> bool {
+        self.draw_calls.is_some()
+    }
+
     /// The picture of a finding: the number counts those of a kind from 1.
     pub(super) fn of_finding(&self, kind: FindingKind, number: usize) -> Option<PathBuf> {
         let path = self.draw_calls.as_ref()?;

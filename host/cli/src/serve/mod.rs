@@ -28,6 +28,7 @@ use clap::{Args, ValueEnum};
 
 use super::CliError;
 use super::analyze::{CallArgs, program};
+use super::names::check_device;
 #[cfg(unix)]
 use super::numbers::seconds;
 use super::numbers::thread_count;
@@ -188,6 +189,7 @@ enum ServeBackend {
 
 /// Serves until the input or a signal ends it.
 pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
+    check_device(args.device, !matches!(args.backend, ServeBackend::Mega))?;
     let stop = Stop::watch();
     let others = args.files.iter().find(|file| !is_module(file));
     match (&*args.files, others) {
