@@ -446,3 +446,21 @@ fn rows_in_memory_may_repeat_targets() {
     let simple = graph.form(Form::simple(Parallel::First)).unwrap();
     assert_eq!(simple.targets(), [1, 0]);
 }
+
+#[test]
+fn rows_in_the_order_of_weights_have_no_first_of_parallel_edges() {
+    for by_weight in [false, true] {
+        let arrays = CsrArrays {
+            offsets: vec![0, 2, 2],
+            targets: vec![1, 1],
+            weights: Some(vec![4, 9]),
+            by_weight,
+            ..CsrArrays::default()
+        };
+        let graph = Graph::from_csr(arrays).unwrap();
+        assert_eq!(graph.is_listed(), !by_weight);
+        let first = graph.form(Form::simple(Parallel::First));
+        assert_eq!(first.is_err(), by_weight, "{first:?}");
+        assert!(graph.form(Form::simple(Parallel::Least)).is_ok());
+    }
+}

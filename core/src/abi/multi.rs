@@ -105,7 +105,7 @@ pub struct MultiRecord {
     /// Offsets of the rows of this device's nodes, and of the end of the last one; 0 if they are
     /// not used, as for the other arrays of edges.
     pub in_offsets: u64,
-    /// Nodes from which edges lead to this device's nodes, by rows.
+    /// Nodes from which edges lead to this device's nodes, by rows, or places of frequent ones.
     pub in_sources: u64,
     /// This device's node of each row, counted from its first, where edges are in slices of their
     /// sources; 0 where rows are those of the nodes.
@@ -132,7 +132,8 @@ pub struct MultiRecord {
     pub bits: u64,
     /// [`LIST`] nodes of each device, for even and for odd steps.
     pub lists: u64,
-    /// A word for each node, for even and for odd steps: shares of ranks; else labels, once.
+    /// A word for each node and place, for even and for odd steps: shares of ranks; else labels,
+    /// once.
     pub shares: u64,
     /// [`MAIL_WORDS`] of each device, for even and for odd epochs.
     pub mail: u64,
@@ -140,8 +141,18 @@ pub struct MultiRecord {
     pub bases: [u64; DEVICES_MAX],
     /// First node of each device, then as many times the number of nodes as there are devices less.
     pub cuts: [u32; DEVICES_MAX + 2],
+    /// The node of each place of frequent sources; 0 if there are none.
+    pub frequent_nodes: u64,
+    /// Places of frequent sources, as many on every device: words after those of all nodes, in
+    /// which their shares stand once more. Incoming edges name the place instead of the node.
+    pub frequent: u32,
+    /// Zero.
+    pub rest: u32,
 }
-assert_words!(MultiRecord, 16 + 2 * 23 + 2 * DEVICES_MAX + DEVICES_MAX + 2);
+assert_words!(
+    MultiRecord,
+    16 + 2 * 23 + 2 * DEVICES_MAX + DEVICES_MAX + 2 + 4
+);
 
 /// Copies of an array to whose values devices that share a program joined others, each to its own:
 /// the part that one device joins, for all copies. Addresses are valid on that device.

@@ -2,8 +2,8 @@
 //!
 //! Shares are whole units and are added as integers, so ranks are the same bit for bit on any
 //! number of devices, and those of a resident run. Work O(n + m) an iteration on all devices
-//! together, and a share of each node to each other device; two barriers of the device's blocks, and
-//! one of all.
+//! together, and a share of each node to each other device; two barriers of the device's blocks,
+//! three with frequent sources, and one of all.
 
 use super::frontier::{Tally, copy};
 use super::meet::Part;
@@ -29,6 +29,10 @@ pub(super) fn run<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
     let (mut iterations, mut converged) = (0, false);
     let mut lost = multi.dangling(grid);
     while !converged && iterations < multi.limit(grid) {
+        if multi.frequent(grid) > 0 {
+            copy_frequent(part);
+            part.barrier()?;
+        }
         gather(part);
         part.barrier()?;
         apply(part, lost);
@@ -43,6 +47,19 @@ pub(super) fn run<G: Grid>(part: &mut Part<G>) -> Result<(), Stop> {
         state.store(grid, word_of!(MultiState, converged), u32::from(converged));
     }
     Ok(())
+}
+
+/// Copies the shares of frequent sources to their places, side by side: a line of the cache then has
+/// those of many. They are read again and again, and lie far apart else.
+#[inline(never)]
+fn copy_frequent<G: Grid>(part: &Part<G>) {
+    let (grid, multi) = (part.grid(), part.multi);
+    let (nodes, of_place) = (multi.nodes(grid), multi.frequent_nodes(grid));
+    let shares = multi.shares(grid, part.step());
+    part.team.each(multi.frequent(grid), |place| {
+        let share = shares.load_weak(grid, of_place.constant(grid, place));
+        shares.store_weak(grid, nodes + place, share);
+    });
 }
 
 /// Sums of this device's nodes, two words each, to which rows add.

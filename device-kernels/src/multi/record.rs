@@ -63,8 +63,9 @@ impl Multi {
     /// # Safety
     /// `record` must point to a [`MultiRecord`] whose addresses are valid on the machine that runs
     /// this for the lengths that its counts give, until the kernels of all devices have ended; rows
-    /// must lie within their arrays, and their ends be nodes of the graph, or of this device in
-    /// rows of outgoing edges. Only those kernels may access the memory meanwhile.
+    /// must lie within their arrays, and their ends be nodes of the graph or places after them, or
+    /// nodes of this device in rows of outgoing edges; places have nodes of the graph. Only those
+    /// kernels may access the memory meanwhile.
     #[must_use]
     pub unsafe fn new(record: *const MultiRecord) -> Self {
         // SAFETY: the record is valid, by this function's contract.
@@ -99,6 +100,8 @@ impl Multi {
         sources,
         /// Rows of incoming edges.
         rows,
+        /// Places of frequent sources.
+        frequent,
         kind
     }
 
@@ -201,6 +204,13 @@ impl Multi {
             .then(|| self.array(grid, at, self.rows(grid)))
     }
 
+    /// The node of each place of frequent sources.
+    #[inline(always)]
+    pub(super) fn frequent_nodes<G: Grid>(self, grid: G) -> Proven {
+        let at = word_of!(MultiRecord, frequent_nodes);
+        self.array(grid, at, self.frequent(grid))
+    }
+
     /// Rows of all nodes, with the nodes of this device to which edges lead.
     #[inline(always)]
     pub(super) fn outgoing<G: Grid>(self, grid: G) -> Edges {
@@ -273,16 +283,16 @@ impl Multi {
         lists.part(u64::from((device * 2 + (step & 1)) * LIST), LIST)
     }
 
-    /// A word for each node, for an even or an odd step.
+    /// A word for each node and place, for an even or an odd step.
     #[inline(always)]
     pub(super) fn shares<G: Grid>(self, grid: G, step: u32) -> Proven {
-        let nodes = self.nodes(grid);
+        let words = self.nodes(grid) + self.frequent(grid);
         let first = self
             .record
             .constant_wide(grid, word_of!(MultiRecord, shares)) as *mut u32;
-        let before = (step & 1) as usize * nodes as usize;
+        let before = (step & 1) as usize * words as usize;
         // SAFETY: `new` promises both.
-        unsafe { Proven::trusted(first.wrapping_add(before), nodes) }
+        unsafe { Proven::trusted(first.wrapping_add(before), words) }
     }
 
     /// The mail of device `device` at an even or an odd epoch.

@@ -23,6 +23,10 @@ pub struct CsrArrays {
     /// Whether every edge has its mirror image of the same weight. Analyses of undirected graphs
     /// require this, and it saves the rows of incoming edges.
     pub symmetric: bool,
+    /// Whether parallel edges are in the order of their weights, so that the first one of the
+    /// source is not known and [`Parallel::First`](crate::Parallel::First) is refused. Else they are
+    /// taken to be in its order.
+    pub by_weight: bool,
 }
 
 impl Graph {
@@ -53,6 +57,7 @@ impl Graph {
             weights,
             kind,
             symmetric,
+            by_weight,
         } = arrays;
         let nodes = (offsets.len() as u64).saturating_sub(1).min(MAX_NODES + 1);
         check_counts("arrays in memory", nodes, targets.len() as u64, false)?;
@@ -74,7 +79,7 @@ impl Graph {
         };
         let counts = check(&csr, kind, claim).map_err(bad)?;
         let graph = Self::from_parts(csr, symmetric, Ids::Offset(0)).with_kind(kind);
-        Ok(graph.with_counts(counts, Order::Listed))
+        Ok(graph.with_counts(counts, Order::of(!by_weight)))
     }
 }
 
@@ -126,6 +131,7 @@ mod tests {
                 weights: graph.weights().map(<[u32]>::to_vec),
                 kind: WeightKind::Integer,
                 symmetric: graph.is_symmetric(),
+                by_weight: !graph.is_listed(),
             });
             prop_assert_eq!(again.unwrap().layout_hash(), graph.layout_hash());
         }

@@ -274,8 +274,9 @@ impl Graph {
         self.loops() == 0 && self.parallel_edges() == 0
     }
 
-    /// Whether parallel edges are in the order of listing.
-    pub(super) fn is_listed(&self) -> bool {
+    /// Whether parallel edges with weights are in the order of the source, instead of that of their
+    /// weights.
+    pub fn is_listed(&self) -> bool {
         self.order == Order::Listed
     }
 

@@ -198,6 +198,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// As for [`run`].
     pub fn answer(&self) -> Result<Answer, ModuleError> {
+        self.check_names()?;
         let mut answer = Answer {
             program: Sizes::of(self.program),
             analyses: Vec::new(),
@@ -229,6 +230,30 @@ impl<'a> Run<'a> {
             }
         }
         Ok(answer)
+    }
+
+    /// Refuses names that the program lacks, before any analysis takes its time.
+    fn check_names(&self) -> Result<(), ModuleError> {
+        let Request {
+            reach,
+            sources,
+            sinks,
+            ..
+        } = self.request;
+        if reach.is_empty() && sources.is_empty() && sinks.is_empty() {
+            return Ok(());
+        }
+        let names = Names::of(self.program);
+        for name in reach {
+            names.imports(self.program, name)?;
+        }
+        for source in sources.iter().filter(|source| !source.is_load()) {
+            source.functions("source", self.program, &names)?;
+        }
+        for sink in sinks {
+            sink.functions("sink", self.program, &names)?;
+        }
+        Ok(())
     }
 
     fn solve(&self, setup: Setup, problems: &[Problem]) -> Result<Solution, ModuleError> {

@@ -172,6 +172,7 @@ struct Parts<'py> {
     weights: Option<Bound<'py, PyAny>>,
     kind: Option<String>,
     symmetric: bool,
+    by_weight: bool,
     rounded_weights: u64,
 }
 
@@ -425,6 +426,7 @@ impl Graph {
             weights,
             kind,
             symmetric,
+            by_weight: false,
         };
         Self::made(py, py.detach(|| graph::Graph::from_csr(arrays)), rounded)
     }
@@ -545,6 +547,7 @@ impl Graph {
         parts.set_item("weights", weights.map(|words| words.to_pyarray(py)))?;
         parts.set_item("kind", self.weight_kind())?;
         parts.set_item("symmetric", self.graph.is_symmetric())?;
+        parts.set_item("by_weight", !self.graph.is_listed())?;
         parts.set_item("rounded_weights", self.rounded_weights)?;
         Ok(parts)
     }
@@ -568,6 +571,7 @@ impl Graph {
             weights: weights.transpose()?,
             kind: chosen(py, "kind", &parts.kind, &kinds)?.unwrap_or_default(),
             symmetric: parts.symmetric,
+            by_weight: parts.by_weight,
         };
         let built = py.detach(|| graph::Graph::from_csr(arrays));
         Self::made(py, built, parts.rounded_weights)

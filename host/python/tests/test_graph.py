@@ -802,7 +802,7 @@ def test_pictures_and_a_page_of_any_analysis(tmp_path):
     "weights", [None, [3, 1, 2, 2, 5], [0.5, 1.25, 2, 2, 0], [-1, 4, 2, 2, 0], [-0.5, 4, 2, 2, 1]]
 )
 @pytest.mark.parametrize("directed", [True, False])
-def test_a_graph_is_pickled_with_names_weights_and_loops(weights, directed):
+def test_a_graph_is_pickled_with_names_weights_and_loops(weights, directed, tmp_path):
     edges = [("a", "b"), ("b", "c"), ("c", "d"), ("c", "d"), ("d", "d")]
     graph = Graph.from_edges(edges, weights=weights, directed=directed)
     session = graph.session(machine="cpu", threads=1)
@@ -815,6 +815,16 @@ def test_a_graph_is_pickled_with_names_weights_and_loops(weights, directed):
         assert again.components().count == 1
         again.close()
     assert weakref.ref(graph)() is graph
+    table = tmp_path / "parallel.csv"
+    table.write_text("source,target,weight\n0,1,9\n0,1,4\n1,2,3\n")
+    for listed in (True, False):
+        loaded = Graph.load(table, listed_order=listed)
+        for one in (loaded, pickle.loads(pickle.dumps(loaded))):
+            if listed:
+                assert list(one.distances(0, parallel="first")) == [0, 9, 12]
+                continue
+            with pytest.raises(seawall.RequestError, match="listed_order"):
+                one.distances(0, parallel="first")
     broken = graph._graph.parts() | {"targets": graph.arrays()[1][::-1].copy()}
     with pytest.raises(seawall.GraphError):
         type(graph._graph).of_parts(broken)

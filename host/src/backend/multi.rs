@@ -69,6 +69,8 @@ pub(crate) struct DeviceEdges<'g> {
     pub(crate) in_sources: Cow<'g, [u32]>,
     /// The own node of each row, where rows are those of slices.
     pub(crate) row_nodes: Vec<u32>,
+    /// The node of each place of frequent sources. Sources from the number of nodes on are places.
+    pub(crate) frequent: Vec<u32>,
     /// Offsets of the rows of all nodes, if edges are pushed.
     pub(crate) out_offsets: Vec<u32>,
     /// Targets of these edges.
@@ -94,7 +96,7 @@ pub(crate) struct Layout {
     long_rows: u64,
     sums: u64,
     /// Parts before this one begin as zeros in every run.
-    edges: [u64; 7],
+    edges: [u64; 8],
     words: u64,
 }
 
@@ -169,8 +171,13 @@ impl MultiJob<'_> {
         u64::from(end - first)
     }
 
+    /// Words of the shares of a step.
+    pub(crate) fn share_words(&self) -> u64 {
+        u64::from(self.run.nodes) + self.edges.frequent.len() as u64
+    }
+
     /// Arrays that stay for all runs.
-    pub(crate) fn arrays(&self) -> [&[u32]; 7] {
+    pub(crate) fn arrays(&self) -> [&[u32]; 8] {
         let edges = self.edges;
         [
             &edges.degrees,
@@ -180,6 +187,7 @@ impl MultiJob<'_> {
             &edges.out_targets,
             &edges.out_weights,
             &edges.row_nodes,
+            &edges.frequent,
         ]
     }
 
@@ -203,7 +211,11 @@ impl MultiJob<'_> {
         let lists = take(devices * 2 * u64::from(LIST));
         let bits = take(2 * nodes.div_ceil(32));
         let values = take(nodes);
-        let shares = take(if has_shares { 2 * nodes } else { 0 });
+        let shares = take(if has_shares {
+            2 * self.share_words()
+        } else {
+            0
+        });
         let control = take(CONTROL_WORDS);
         let state = take(STATE_WORDS);
         let found = take(own.div_ceil(32));
@@ -293,7 +305,8 @@ impl MultiJob<'_> {
             out_targets,
             out_weights,
             row_nodes,
-        ] = [0, 1, 2, 3, 4, 5, 6].map(|array| match self.arrays()[array].is_empty() {
+            frequent_nodes,
+        ] = [0, 1, 2, 3, 4, 5, 6, 7].map(|array| match self.arrays()[array].is_empty() {
             true if array != 2 && array != 4 => 0,
             _ => at(layout.edges[array]),
         });
@@ -328,6 +341,8 @@ impl MultiJob<'_> {
             out_weights,
             rows: self.edges.in_offsets.len().saturating_sub(1) as u32,
             row_nodes,
+            frequent_nodes,
+            frequent: self.edges.frequent.len() as u32,
             degrees,
             found: at(layout.found),
             waiting: at(layout.waiting),

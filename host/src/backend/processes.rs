@@ -332,7 +332,7 @@ impl<K: RankKernel> Mailbox<'_, K> {
 
     /// First word of the shares of all nodes after a step.
     fn shares_at(&self, step: u32) -> u64 {
-        self.layout.shares + u64::from(step & 1) * u64::from(self.job.run.nodes)
+        self.layout.shares + u64::from(step & 1) * self.job.share_words()
     }
 
     /// The word of a node's value.

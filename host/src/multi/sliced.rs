@@ -6,6 +6,7 @@ use crate::backend::multi::DeviceEdges;
 use crate::graph::memory::{Shortage, zeroed};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::mem::take;
 
 /// Nodes of a slice as a power of two: their shares take 16 MB, of a second-level cache of 50 MB on an
@@ -34,8 +35,13 @@ struct Piece<'a> {
     before: u32,
 }
 
+/// Nodes of a slice for each of its places of frequent sources, as a power of two: 8,192 places, of
+/// which half of the edges come on graphs with skewed degrees, and whose shares take 32 KB.
+const PLACE_LOG2: u32 = 9;
+
 /// Puts `edges` into slices of `2^width_log2` sources. Rows without edges are left out; each other
-/// row has its node beside it. Rows must ascend. Work O(m + n s) for s slices, in parallel.
+/// row has its node beside it. The sources of most edges of a slice get places. Rows must ascend.
+/// Work O(m + n s) for s slices, in parallel.
 pub(super) fn slice(
     edges: &mut DeviceEdges<'_>,
     nodes: u32,
@@ -73,6 +79,11 @@ pub(super) fn slice(
     let mut starts: Vec<u32> = zeroed(rows + 1)?;
     let mut row_nodes: Vec<u32> = zeroed(rows)?;
     let mut sources: Vec<u32> = zeroed(from.len())?;
+    let mut slice_edges: Vec<usize> = vec![0; slices];
+    for counts in &counts {
+        let all = slice_edges.iter_mut().zip(counts);
+        all.for_each(|(sum, [_, edges])| *sum += edges);
+    }
     let mut pieces: Vec<Vec<Piece<'_>>> = chunks.iter().map(|_| Vec::new()).collect();
     let (mut starts_left, mut nodes_left) = (&mut starts[..rows], &mut row_nodes[..]);
     let (mut sources_left, mut before) = (&mut sources[..], 0);
@@ -106,10 +117,69 @@ pub(super) fn slice(
     };
     chunks.par_iter().zip(pieces).for_each(fill);
     starts[rows] = from.len() as u32;
+    edges.frequent = place_frequent(&mut sources, &slice_edges, nodes, width_log2)?;
     edges.in_offsets = starts;
     edges.row_nodes = row_nodes;
     edges.in_sources = Cow::Owned(sources);
     Ok(())
+}
+
+/// Gives the sources of most edges of each slice a place, and names it in their edges instead of the
+/// node; returns the node of each place. As many places for graphs of as many nodes: those that no
+/// source needs have a node of their own slice or the last one. `edges` has the edges of each slice, of which
+/// `sources` are. Work O(m + n), in parallel by slices.
+fn place_frequent(
+    sources: &mut [u32],
+    edges: &[usize],
+    nodes: u32,
+    width_log2: u32,
+) -> Result<Vec<u32>, Shortage> {
+    let places = 1_usize << width_log2.saturating_sub(PLACE_LOG2);
+    let all = places * edges.len();
+    if nodes == 0 || u64::from(nodes) + all as u64 > u64::from(u32::MAX) {
+        return Ok(Vec::new());
+    }
+    let mut of_place: Vec<u32> = zeroed(all)?;
+    let mut left = sources;
+    let slices: Vec<(&mut [u32], &mut [u32])> = edges
+        .iter()
+        .zip(of_place.chunks_exact_mut(places))
+        .map(|(count, of_place)| {
+            let sources = left.split_off_mut(..*count).unwrap_or_default();
+            (sources, of_place)
+        })
+        .collect();
+    let place = |(slice, (sources, of_place)): (usize, (&mut [u32], &mut [u32]))| {
+        let first = (slice as u32) << width_log2;
+        let width = 1_usize.checked_shl(width_log2).unwrap_or(usize::MAX);
+        let mut counts: Vec<u32> = zeroed(width.min((nodes - first) as usize))?;
+        for source in &*sources {
+            counts[(source - first) as usize] += 1;
+        }
+        let mut known: Vec<u32> = (0..counts.len() as u32).collect();
+        if known.len() > places {
+            known.select_nth_unstable_by_key(places, |at| Reverse(counts[*at as usize]));
+            known.truncate(places);
+        }
+        known.sort_unstable();
+        of_place.fill(first.min(nodes - 1));
+        let mut place_of = counts;
+        place_of.fill(u32::MAX);
+        let base = nodes + (slice * places) as u32;
+        for (place, at) in (0..).zip(&known) {
+            of_place[place as usize] = first + at;
+            place_of[*at as usize] = base + place;
+        }
+        for source in sources {
+            let place = place_of[(*source - first) as usize];
+            if place != u32::MAX {
+                *source = place;
+            }
+        }
+        Ok(())
+    };
+    slices.into_par_iter().enumerate().try_for_each(place)?;
+    Ok(of_place)
 }
 
 #[cfg(test)]
@@ -139,16 +209,33 @@ mod tests {
                 ..DeviceEdges::default()
             };
             slice(&mut edges, 900, width_log2).unwrap();
+            let nodes = |named: &[u32]| -> Vec<u32> {
+                let node = |at: &u32| match at.checked_sub(900) {
+                    None => *at,
+                    Some(place) => edges.frequent[place as usize],
+                };
+                named.iter().map(node).collect()
+            };
+            let places = 1 << width_log2.saturating_sub(PLACE_LOG2);
+            prop_assert_eq!(edges.frequent.len(), places * ((900 >> width_log2) + 1));
             prop_assert_eq!(edges.in_offsets.len(), edges.row_nodes.len() + 1);
             let mut found: Vec<Vec<u32>> = vec![Vec::new(); rows.len()];
             let mut last = 0;
             for (ends, node) in edges.in_offsets.windows(2).zip(&edges.row_nodes) {
-                let row = &edges.in_sources[ends[0] as usize..ends[1] as usize];
+                let row = nodes(&edges.in_sources[ends[0] as usize..ends[1] as usize]);
                 let slice = row[0] >> width_log2;
                 prop_assert!(row.iter().all(|source| source >> width_log2 == slice));
                 prop_assert!(slice >= last);
                 last = slice;
                 found[*node as usize].extend(row);
+            }
+            // A source with a place has as many edges as any other of its slice, and none by its number.
+            let count = |node: u32| from.iter().filter(|from| **from == node).count();
+            for source in edges.in_sources.iter().filter(|source| **source < 900) {
+                let slice = (source >> width_log2) as usize;
+                for placed in &edges.frequent[slice * places..(slice + 1) * places] {
+                    prop_assert!(placed != source && count(*placed) >= count(*source));
+                }
             }
             prop_assert_eq!(found, rows);
         }

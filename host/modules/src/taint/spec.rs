@@ -67,7 +67,7 @@ const LOAD: &str = "load";
 
 impl Spec {
     /// Whether it is the source that all reads of memory are.
-    pub(super) fn is_load(&self) -> bool {
+    pub(crate) fn is_load(&self) -> bool {
         self.name == LOAD && self.port == Port::All
     }
 
@@ -75,7 +75,7 @@ impl Spec {
     ///
     /// # Errors
     /// [`ModuleError::NoSuchName`] if there is none, or none with that parameter.
-    pub(super) fn functions<'n>(
+    pub(crate) fn functions<'n>(
         &self,
         role: &'static str,
         program: &Program,

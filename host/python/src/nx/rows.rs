@@ -84,6 +84,7 @@ impl Rows {
             weights: None,
             kind: WeightKind::Integer,
             symmetric,
+            by_weight: false,
         })
     }
 
