@@ -40,7 +40,8 @@ struct Piece<'a> {
 const PLACE_LOG2: u32 = 9;
 
 /// Puts `edges` into slices of `2^width_log2` sources. Rows without edges are left out; each other
-/// row has its node beside it. The sources of most edges of a slice get places. Rows must ascend.
+/// row has its node beside it. The sources of most edges of a slice get places, if they have a good part
+/// of them. Rows must ascend.
 /// Work O(m + n s) for s slices, in parallel.
 pub(super) fn slice(
     edges: &mut DeviceEdges<'_>,
@@ -124,10 +125,71 @@ pub(super) fn slice(
     Ok(())
 }
 
+/// Most edges of a slice that are counted, evenly spread.
+const SAMPLE: usize = 1 << 23;
+
+/// Least part of the counted edges of a slice that its frequent sources have: fewer save less than
+/// their places cost.
+const PART_LEAST: f64 = 1.0 / 8.0;
+
+/// Edges that a thread takes at a time.
+const EDGES: usize = 1 << 20;
+
+/// Places of a slice's frequent sources by a bit for each of its nodes.
+struct Places {
+    bits: Vec<u64>,
+    /// Frequent sources before each word.
+    before: Vec<u32>,
+}
+
+impl Places {
+    /// The places of `known`, ascending nodes counted from the slice's first, of `width` ones.
+    fn of(known: &[u32], width: usize) -> Result<Self, Shortage> {
+        let words = width.div_ceil(64);
+        let (mut bits, mut before): (Vec<u64>, Vec<u32>) = (zeroed(words)?, zeroed(words)?);
+        for at in known {
+            bits[*at as usize / 64] |= 1 << (at % 64);
+        }
+        let mut sum = 0;
+        for (before, bits) in before.iter_mut().zip(&bits) {
+            *before = sum;
+            sum += bits.count_ones();
+        }
+        Ok(Self { bits, before })
+    }
+
+    fn get(&self, at: u32) -> Option<u32> {
+        let (word, bit) = (at as usize / 64, 1_u64 << (at % 64));
+        let bits = self.bits[word];
+        (bits & bit != 0).then(|| self.before[word] + (bits & (bit - 1)).count_ones())
+    }
+}
+
+/// The sources of most edges of a slice, counted from its first node and ascending: `most` of them,
+/// or none if they have too few edges.
+fn frequent(sources: &[u32], first: u32, width: usize, most: usize) -> Result<Vec<u32>, Shortage> {
+    let mut counts: Vec<u32> = zeroed(width)?;
+    let step = sources.len().div_ceil(SAMPLE).max(1);
+    let sample = sources.iter().step_by(step);
+    let total = sample.len();
+    sample.for_each(|source| counts[(source - first) as usize] += 1);
+    let mut known: Vec<u32> = (0..width as u32).collect();
+    if known.len() > most {
+        known.select_nth_unstable_by_key(most, |at| Reverse(counts[*at as usize]));
+        known.truncate(most);
+    }
+    let part: u64 = known.iter().map(|at| u64::from(counts[*at as usize])).sum();
+    if part as f64 <= total as f64 * PART_LEAST {
+        known.clear();
+    }
+    known.sort_unstable();
+    Ok(known)
+}
+
 /// Gives the sources of most edges of each slice a place, and names it in their edges instead of the
-/// node; returns the node of each place. As many places for graphs of as many nodes: those that no
-/// source needs have a node of their own slice or the last one. `edges` has the edges of each slice, of which
-/// `sources` are. Work O(m + n), in parallel by slices.
+/// node; returns the node of each place. There are as many places for graphs of as many nodes: those
+/// that no source has are of a node of the slice or the last one. `edges` has the number of edges of
+/// each slice, of which `sources` are. Work O(m + n), in parallel.
 fn place_frequent(
     sources: &mut [u32],
     edges: &[usize],
@@ -151,31 +213,23 @@ fn place_frequent(
         .collect();
     let place = |(slice, (sources, of_place)): (usize, (&mut [u32], &mut [u32]))| {
         let first = (slice as u32) << width_log2;
-        let width = 1_usize.checked_shl(width_log2).unwrap_or(usize::MAX);
-        let mut counts: Vec<u32> = zeroed(width.min((nodes - first) as usize))?;
-        for source in &*sources {
-            counts[(source - first) as usize] += 1;
-        }
-        let mut known: Vec<u32> = (0..counts.len() as u32).collect();
-        if known.len() > places {
-            known.select_nth_unstable_by_key(places, |at| Reverse(counts[*at as usize]));
-            known.truncate(places);
-        }
-        known.sort_unstable();
+        let width = (nodes - first).min(1 << width_log2) as usize;
+        let known = frequent(sources, first, width, places)?;
         of_place.fill(first.min(nodes - 1));
-        let mut place_of = counts;
-        place_of.fill(u32::MAX);
+        for (node, at) in of_place.iter_mut().zip(&known) {
+            *node = first + at;
+        }
+        if known.is_empty() {
+            return Ok(());
+        }
+        let of_node = Places::of(&known, width)?;
         let base = nodes + (slice * places) as u32;
-        for (place, at) in (0..).zip(&known) {
-            of_place[place as usize] = first + at;
-            place_of[*at as usize] = base + place;
-        }
-        for source in sources {
-            let place = place_of[(*source - first) as usize];
-            if place != u32::MAX {
-                *source = place;
+        let chunks = sources.par_chunks_mut(EDGES);
+        chunks.flatten_iter().for_each(|source| {
+            if let Some(place) = of_node.get(*source - first) {
+                *source = base + place;
             }
-        }
+        });
         Ok(())
     };
     slices.into_par_iter().enumerate().try_for_each(place)?;
@@ -186,6 +240,7 @@ fn place_frequent(
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::collections::BTreeSet;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
@@ -229,12 +284,21 @@ mod tests {
                 last = slice;
                 found[*node as usize].extend(row);
             }
-            // A source with a place has as many edges as any other of its slice, and none by its number.
+            // Where sources have places, they have as many edges as any other of their slice, and
+            // none by their number.
             let count = |node: u32| from.iter().filter(|from| **from == node).count();
+            let slice_of = |source: u32| match source.checked_sub(900) {
+                None => (source >> width_log2) as usize,
+                Some(place) => place as usize / places,
+            };
+            let placed = edges.in_sources.iter().filter(|source| **source >= 900);
+            let placed: BTreeSet<usize> = placed.map(|source| slice_of(*source)).collect();
             for source in edges.in_sources.iter().filter(|source| **source < 900) {
-                let slice = (source >> width_log2) as usize;
-                for placed in &edges.frequent[slice * places..(slice + 1) * places] {
-                    prop_assert!(placed != source && count(*placed) >= count(*source));
+                let slice = slice_of(*source);
+                if placed.contains(&slice) {
+                    for frequent in &edges.frequent[slice * places..(slice + 1) * places] {
+                        prop_assert!(frequent != source && count(*frequent) >= count(*source));
+                    }
                 }
             }
             prop_assert_eq!(found, rows);
