@@ -18,7 +18,7 @@ use super::progress::ProgressLine;
 use super::weights::WeightArgs;
 use crate::names::WrittenFormat;
 use crate::reading::ReadArgs;
-use seawall::graph::{LoadOptions, Loaded, WeightChoice, load, save, save_and_free};
+use seawall::graph::{LoadOptions, Loaded, Parallel, WeightChoice, load, save, save_and_free};
 use seawall::outcome::{Dropped, Taken, Weights};
 use seawall::units::{bytes, counted};
 use seawall_report::taken;
@@ -117,6 +117,10 @@ pub(super) fn command(args: &ConvertArgs) -> Result<ExitCode, CliError> {
     }
     line.say(format!("writing {}", args.output.display()));
     let form = args.form.form();
+    // Each edge counts 1, whether or not another one has the same ends.
+    if form.parallel == Parallel::Sum && graph.weight_kind().is_none() && !args.no_weights {
+        graph = graph.with_unit_weights()?;
+    }
     let mut taken = Taken::as_asked(&graph, form);
     taken.mirrored_edges = stats.mirrored;
     let written = graph.form(form)?;

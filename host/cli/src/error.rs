@@ -121,7 +121,8 @@ pub(super) enum CliError {
     OutputIsInput { output: String, input: String },
     /// Weights for an analysis that reads none.
     #[error(
-        "{option}: {analysis} reads no weights; leave it out, or run {}",
+        "{option}: {analysis} reads no weights{}; leave it out, or run {}",
+        if analysis.facts().weighs { " without --weighted" } else { "" },
         AnyOf::with(|facts| facts.reads_weights || facts.follows_weights)
     )]
     WeightsUnread {

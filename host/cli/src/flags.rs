@@ -26,10 +26,13 @@ pub(super) fn of_run(error: &RunError) -> &'static str {
             ..
         } => " (--topology, --each)",
         RunError::NoSearch { .. } => " (--topology)",
+        RunError::NoWeights { .. } => " (--unit-weights)",
         RunError::NoSource { .. } => " (--source N or --sources-file FILE)",
         RunError::WrongOption { option, .. } => match *option {
             "weighted" => " (--weighted)",
             "direction" => " (--direction)",
+            "damping" => " (--damping)",
+            "tolerance" => " (--tolerance)",
             "rule" => " (--rule)",
             "maximum" => " (--maximum)",
             "start weights" => " (--source N=WEIGHT)",
@@ -66,7 +69,12 @@ pub(super) fn of_module(error: &ModuleError) -> &'static str {
 pub(super) fn of_graph(error: &GraphError) -> &'static str {
     match error {
         GraphError::UnknownFormat { .. } | GraphError::OtherFormat { .. } => " (--format)",
+        GraphError::UnknownSuffix { .. } => " (--to)",
         GraphError::TooManyEdges { .. } | GraphError::Directed { .. } => " (--undirected)",
+        GraphError::Line {
+            problem: LineProblem::Unsupported { what, .. },
+            ..
+        } if what.contains("weight") => " (--unit-weights, or convert --no-weights)",
         GraphError::Line {
             file,
             problem: LineProblem::MissingField { .. } | LineProblem::ExtraField { .. },

@@ -51,7 +51,8 @@ pub use plan::{PlanError, Program as PlanInput};
 pub use seawall_report as report;
 pub use sources::{Sources, SourcesError};
 
-/// Runs DAGs of graph waves in one persistent GPU kernel, or on the CPU.
+/// Analyses graphs and programs (searches, paths, ranks, communities, dataflow) on CPU threads, or in
+/// one persistent GPU kernel.
 #[derive(Debug, Parser)]
 #[command(name = "seawall", bin_name = "seawall", version, arg_required_else_help = true, disable_help_flag = true, after_help = EXAMPLES)]
 struct Cli {

@@ -120,6 +120,7 @@ pub(super) struct RunArgs {
     #[arg(
         long,
         value_name = "NAME",
+        ignore_case = true,
         required_unless_present = "program",
         help_heading = ANALYSIS
     )]

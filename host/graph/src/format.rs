@@ -179,10 +179,13 @@ impl Format {
     fn list_of_written() -> Vec<String> {
         let mut suffixes: Vec<String> = Vec::new();
         for format in Self::ALL.into_iter().filter(|format| format.is_written()) {
-            let own = format.facts().suffixes.iter();
-            suffixes.extend(own.map(|suffix| format!(".{suffix}")));
+            for suffix in format.facts().suffixes {
+                let suffix = format!(".{suffix}");
+                if !suffixes.contains(&suffix) {
+                    suffixes.push(suffix);
+                }
+            }
         }
-        suffixes.dedup();
         suffixes
     }
 }

@@ -203,7 +203,7 @@ pub enum RunError {
     },
     /// Invalid start weights.
     #[error(
-        "start weights of sources must be finite and at least 0, one of them above 0, and their sum finite; the one of source number {number} is {weight}"
+        "start weights of sources must be finite and at least 0, one of them above 0, and their sum finite; the one of source number {number} is {weight:?}"
     )]
     SourceWeight {
         /// Number of its source, from 1.

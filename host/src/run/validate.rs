@@ -106,7 +106,12 @@ impl RunRequest {
         let (analysis, asked) = (self.analysis, self.centrality);
         let has_rule = self.rule != LabelRule::default();
         let has_weights = !self.source_weights.is_empty();
-        let options: [(_, _, Has); 6] = [
+        let usual = Ranking::default();
+        let has_damping = self.ranking.damping != usual.damping;
+        let has_tolerance = self.ranking.tolerance != usual.tolerance;
+        let options: [(_, _, Has); 8] = [
+            ("damping", has_damping, |facts| facts.ranks),
+            ("tolerance", has_tolerance, |facts| facts.ranks),
             ("rule", has_rule, |facts| facts.has_rules),
             ("maximum", self.maximum, |facts| facts.has_maximum),
             ("start weights", has_weights, |facts| {

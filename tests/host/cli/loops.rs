@@ -44,6 +44,25 @@ pub(super) fn near(found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 #[test]
+fn sums_of_parallel_edges_are_weights_with_and_without_some() {
+    for (edges, expected) in [
+        ("0 1\n1 2\n", "0 1 1\n1 2 1\n"),
+        ("0 1\n0 1\n1 2\n", "0 1 2\n1 2 1\n"),
+        ("0 1 3\n0 1 4\n", "0 1 7\n"),
+    ] {
+        let graph = Fixture::new("sums.el", edges.as_bytes());
+        let out = graph.beside("out.el");
+        let convert = ["convert", graph.path(), &out, "--parallel", "sum"];
+        let done = finish(&mut seawall(&convert));
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        let written = std::fs::read_to_string(&out).unwrap();
+        let lines = written.lines().filter(|line| !line.starts_with('#'));
+        let lines: String = lines.map(|line| line.replace('\t', " ") + "\n").collect();
+        assert_eq!(lines, expected);
+    }
+}
+
+#[test]
 fn loops_count_in_rankings() {
     let ranks = ["--analysis", "pagerank", "--tolerance", "1e-7"];
     for (name, expected) in [

@@ -185,6 +185,25 @@ fn options_of_another_question_are_refused() {
 }
 
 #[test]
+fn options_of_other_analyses_are_refused() {
+    for (option, value) in [("--damping", "0.5"), ("--tolerance", "0.5")] {
+        run(&["--analysis", "cc", option, value]).refused(&["cc", option, "pagerank"]);
+        let ranked = run(&["--analysis", "pagerank", option, value]);
+        assert_eq!(ranked.code, 0, "{}", ranked.stderr);
+    }
+    run(&[
+        "--analysis",
+        "closeness",
+        "--source",
+        "0",
+        "--scale-weights",
+        "2",
+    ])
+    .refused(&["--scale-weights", "without --weighted"]);
+    assert_eq!(run(&["--analysis", "CC"]).code, 0);
+}
+
+#[test]
 fn a_gpu_is_not_chosen_for_threads() {
     let gpu = ["--device", "1"];
     let search = ["--analysis", "bfs", "--source", "0"];

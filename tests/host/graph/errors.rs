@@ -171,7 +171,7 @@ fn empty_files_are_named() {
     ] {
         assert_eq!(
             message(name, bytes, &PLAIN).split(": ").last(),
-            Some("the file is empty; expected a graph"),
+            Some("the file is empty, or has comments alone; expected a graph"),
             "{name}"
         )
     }

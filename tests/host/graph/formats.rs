@@ -31,6 +31,12 @@ pub(super) fn edges_of(graph: &Graph) -> Vec<Edge> {
     edges
 }
 
+#[test]
+fn skipped_columns_may_begin_below_the_first_line() {
+    let edges = read("a.el", "1 2\n2 3 3 4\n", &SKIPPING);
+    assert_eq!(edges, [(1, 2, 0), (2, 3, 0)]);
+}
+
 fn read(name: &str, text: &str, options: &LoadOptions) -> Vec<Edge> {
     match load_as(name, text.as_bytes(), options) {
         Ok(loaded) => edges_of(&loaded.graph),

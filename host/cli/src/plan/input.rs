@@ -19,7 +19,10 @@ use super::PlanError;
 use crate::files::input;
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object with \"waves\" and \"dependencies\""
+)]
 struct Document {
     waves: Vec<WaveEntry>,
     dependencies: Vec<[u64; 2]>,
@@ -39,7 +42,7 @@ struct Document {
 
 /// Measurements of a step; a missing one is unknown.
 #[derive(Clone, Copy, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "an object of signals")]
 struct SignalsEntry {
     nodes: u64,
     edges: u64,
@@ -52,7 +55,7 @@ struct SignalsEntry {
 
 /// A dispatch, with the planner's fields.
 #[derive(Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object of a launch")]
 struct LaunchEntry {
     queue_len: u32,
     max_workgroup_size_x: u32,
@@ -75,7 +78,7 @@ struct LaunchEntry {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "an object of a wave")]
 struct WaveEntry {
     #[serde(default)]
     name: Option<String>,

@@ -1,9 +1,14 @@
 //! Errors of an archive of arrays.
 
+use crate::build::MAX_NODES;
+
 /// An error of an `.npz` archive.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArchiveProblem {
+    /// An archive that ends before its last member.
+    #[error("the archive ends early; it is truncated")]
+    Truncated,
     /// A missing member header.
     #[error("member {number} of the archive does not start like one")]
     Member {
@@ -83,7 +88,10 @@ pub enum ArchiveProblem {
         format: String,
     },
     /// A matrix that is not square and two-dimensional.
-    #[error("the shape {shape:?} is not that of a graph, which has one row and column a node")]
+    #[error(
+        "the shape {shape:?} is not that of a graph, which has one row and column for each of at most \
+         {MAX_NODES} nodes"
+    )]
     Shape {
         /// Dimensions of the matrix.
         shape: Vec<u64>,

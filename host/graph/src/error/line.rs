@@ -50,6 +50,9 @@ pub enum LineProblem {
         /// Nodes by the header.
         nodes: u64,
     },
+    /// A column of a node that is empty.
+    #[error("the column of a node is empty")]
+    EmptyNode,
     /// The line ends before this field.
     #[error("the line ends before {what} ({value:?})")]
     MissingField {
@@ -217,10 +220,12 @@ pub enum LineProblem {
         attribute: &'static str,
     },
     /// An edge whose end is no node of the file.
-    #[error("the edge of line {line} ends at a node that the file does not have")]
+    #[error("the edge of line {line} ends at {value:?}, a node that the file does not have")]
     UndeclaredNode {
         /// Line of the edge, from 1.
         line: u64,
+        /// The id of the node.
+        value: String,
     },
     /// A node that the file has twice.
     #[error("a second node with the id {value:?}")]

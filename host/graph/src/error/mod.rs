@@ -47,7 +47,7 @@ pub enum GraphError {
         source: io::Error,
     },
     /// The file holds no byte, or nothing but comments and blank lines.
-    #[error("{file}: the file is empty; expected a graph")]
+    #[error("{file}: the file is empty, or has comments alone; expected a graph")]
     Empty {
         /// File as the caller named it.
         file: String,
@@ -66,7 +66,9 @@ pub enum GraphError {
         value: String,
     },
     /// The content is plainly of another format than the one asked for.
-    #[error("{file}: the format asked for is {asked}, and the graph is {found}; ask for that")]
+    #[error(
+        "{file}: the format asked for is {asked}, and the graph is {found}; ask for no format, or for that"
+    )]
     OtherFormat {
         /// File or generator as the caller named it.
         file: String,

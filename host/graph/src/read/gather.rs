@@ -496,10 +496,12 @@ impl Gather<'_> {
         let numbering = labels::number(&mut all.edges, far, hint);
         all.edges.truncate(listed);
         let numbering = numbering.map_err(|id| self.outside(&notes, id))?;
+        limits::check_nodes(self.name, numbering.nodes, all.listed, 0)?;
         Ok((numbering.nodes, numbering.ids))
     }
 
-    /// The statement of the file on its nodes, if it lists as many edges as that takes.
+    /// The statement of the file on its nodes. That of a comment is checked once it turns out to
+    /// count.
     pub(super) fn hint(
         &self,
         layout: &Layout,
@@ -512,8 +514,8 @@ impl Gather<'_> {
                 limits::check_nodes(self.name, nodes, listed, 0)?;
                 Hint::Range(range.clone())
             }
-            (None, Some(nodes)) if limits::is_believable(nodes, listed, 0) => Hint::Count(nodes),
-            _ => Hint::None,
+            (None, Some(nodes)) => Hint::Count(nodes),
+            (None, None) => Hint::None,
         })
     }
 

@@ -242,8 +242,12 @@ impl Document<'_, '_> {
         if self.graphs == 0 {
             return Err(xml(&"there is no element <graph>"));
         }
-        match self.mentions.iter().find(|line| **line > 0) {
-            Some(line) => Err(Problem::Line(LineProblem::UndeclaredNode { line: *line })),
+        let mentions = (0..).zip(&self.mentions);
+        match mentions.into_iter().find(|(_, line)| **line > 0) {
+            Some((label, line)) => Err(Problem::Line(LineProblem::UndeclaredNode {
+                line: *line,
+                value: quote(self.listed.name(label).as_bytes()),
+            })),
             None => Ok(()),
         }
     }

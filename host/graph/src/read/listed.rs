@@ -56,6 +56,11 @@ impl<'a> Listed<'a> {
         })
     }
 
+    /// The name of a label.
+    pub(super) fn name(&self, label: u32) -> &str {
+        self.names.get(label)
+    }
+
     pub(super) fn nodes(&self) -> usize {
         self.names.len()
     }

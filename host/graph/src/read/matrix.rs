@@ -63,7 +63,7 @@ pub(super) fn banner(line: &[u8], weights: bool) -> Result<Matrix, LineProblem> 
         return unsupported(
             "this symmetry with weights, of which half are negative",
             symmetry,
-            "run an analysis that needs none",
+            "read it without them",
         );
     }
     Ok(Matrix {
@@ -81,7 +81,7 @@ fn values_of(field: &str, weights: bool) -> Result<Values, LineProblem> {
         "complex" if weights => unsupported(
             "this field as a weight",
             field,
-            "use pattern, integer or real, or run an analysis that needs no weights",
+            "use pattern, integer or real, or read it without weights",
         ),
         "complex" => Ok(Values::Pair),
         _ => unsupported(

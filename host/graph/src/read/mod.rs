@@ -25,6 +25,7 @@ mod named;
 mod neighbours;
 mod npy;
 mod npz;
+mod gzip;
 mod header_sniffer;
 mod parsed;
 mod plain;

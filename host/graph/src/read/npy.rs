@@ -333,7 +333,12 @@ fn out_of_range(at: u64, number: Number) -> String {
         Number::Whole(value) => value.to_string(),
         Number::Real(value) => value.to_string(),
     };
-    format!("its number {at} ({value}) is negative, too large, or of the wrong kind")
+    let problem = match number {
+        Number::Whole(value) if value < 0 => "is negative",
+        Number::Whole(_) => "exceeds 4294967295, the largest of 32 bits",
+        Number::Real(_) => "is not a whole number, or beyond a 32-bit float",
+    };
+    format!("its number {at} ({value}) {problem}")
 }
 
 fn short(text: &str) -> String {

@@ -15,6 +15,7 @@ use super::{Kind, kind_of};
 use crate::build::{self, Counts, Direction, Edges, Order};
 use crate::csr::Csr;
 use crate::ids::Ids;
+use crate::limits;
 use crate::load::{LoadOptions, WeightChoice};
 use crate::memory::{self, Shortage};
 use crate::model::check_counts;
@@ -350,6 +351,7 @@ impl TextFile {
                     false => number_seen::<2>(cast_slice_mut(words), &seen, none, hint),
                 };
                 let numbering = numbering.map_err(|id| gather.outside(&self.notes, id))?;
+                limits::check_nodes(&self.name, numbering.nodes, facts.listed, 0)?;
                 (numbering.nodes, numbering.ids)
             }
         };

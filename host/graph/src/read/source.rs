@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bzip2::bufread::MultiBzDecoder;
-use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
+use super::gzip::GzipReader;
 use super::zstd::ZstdReader;
 use crate::{Compression, GraphError};
 
@@ -116,7 +116,7 @@ impl Source {
         let buffered = BufReader::with_capacity(READ_BYTES, whole);
         let stream: Stream = match compression {
             Compression::None => Box::new(buffered),
-            Compression::Gzip => Box::new(MultiGzDecoder::new(buffered)),
+            Compression::Gzip => Box::new(GzipReader::new(buffered)),
             Compression::Xz => Box::new(XzReader::new_mem_limit(buffered, true, XZ_MEMORY_KIB)),
             Compression::Bzip2 => Box::new(MultiBzDecoder::new(buffered)),
             Compression::Zstd => Box::new(ZstdReader::new(buffered)),

@@ -164,6 +164,10 @@ pub(crate) fn names_ends(line: &[u8]) -> bool {
     position(&names, STARTS).is_some() && position(&names, ENDS).is_some()
 }
 
+/// Most columns of a first line that are looked at: a name takes many times the bytes of a short
+/// column.
+const COLUMNS_MOST: usize = 1 << 16;
+
 /// Finds the columns from the first line.
 pub(super) fn first(line: &[u8], wish: Wish<'_>) -> Result<First, LineProblem> {
     let delimiter = delimiter_of(line);
@@ -186,7 +190,7 @@ pub(super) fn first(line: &[u8], wish: Wish<'_>) -> Result<First, LineProblem> {
     };
     let braces = line.iter().position(|&byte| byte == b'{');
     let is_plain = ids == IdKind::Numbers && delimiter == b' ' && !line.contains(&b'"');
-    if is_plain && braces.is_none() && (names.len() <= 3 || !wish.skip_columns) {
+    if is_plain && braces.is_none() && !wish.skip_columns {
         return Ok(First::Plain);
     }
     let mut table = Table {
@@ -374,10 +378,13 @@ fn plain_name(name: &str) -> String {
 }
 
 /// Returns the columns of a line as text.
+/// The first [`COLUMNS_MOST`] columns of a line.
 fn names_of(line: &[u8], delimiter: u8) -> Vec<String> {
     let mut columns = Columns::new(line, delimiter);
     let mut names = Vec::new();
-    while let Ok(Some(column)) = columns.next() {
+    while names.len() < COLUMNS_MOST
+        && let Ok(Some(column)) = columns.next()
+    {
         names.push(String::from_utf8_lossy(column).into_owned());
     }
     names
@@ -522,10 +529,7 @@ fn name(end: EdgeEnd<'_>, kind: IdKind) -> Result<Cow<'_, str>, LineProblem> {
     };
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     match &*text {
-        "" => Err(LineProblem::MissingField {
-            what: "a node id",
-            value: String::new(),
-        }),
+        "" => Err(LineProblem::EmptyNode),
         digits if kind == IdKind::Words && !is_quoted && is_digits(digits) => {
             Err(LineProblem::NumberedNode {
                 value: quote(column),

@@ -116,7 +116,10 @@ impl<'a> Zip<'a> {
 
     fn fill(&mut self, buffer: &mut [u8]) -> Result<(), GraphError> {
         let filled = self.stream.read_exact(buffer);
-        filled.map_err(|error| failed(&self.name, "the archive", error))
+        filled.map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => self.bad(ArchiveProblem::Truncated),
+            _ => failed(&self.name, "the archive", error),
+        })
     }
 
     fn bad(&self, problem: ArchiveProblem) -> GraphError {
@@ -226,7 +229,10 @@ impl Member<'_, '_> {
 
 /// Classifies an error of the source under the archive, or a member that ends early.
 fn failed(file: &str, member: &str, error: io::Error) -> GraphError {
-    let reason = error.to_string();
+    let reason = match error.kind() {
+        io::ErrorKind::UnexpectedEof => "it ends early".to_owned(),
+        _ => error.to_string(),
+    };
     let truncated = || GraphError::Archive {
         file: file.to_owned(),
         problem: ArchiveProblem::Array {

@@ -2,6 +2,7 @@
 //!
 //! A frame chooses how much of its past a decoder keeps, and more than 128 MiB is refused.
 
+use std::error::Error;
 use std::io::{self, BufRead, Read};
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -87,6 +88,15 @@ impl<R: BufRead> Read for ZstdReader<R> {
     }
 }
 
+/// The reason at the end of an error's chain.
 fn failed(error: &FrameDecoderError) -> io::Error {
-    io::Error::other(error.to_string())
+    let mut last: &dyn Error = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    let is_end = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
+    match last.downcast_ref::<io::Error>().is_some_and(is_end) {
+        true => io::Error::new(io::ErrorKind::UnexpectedEof, "it ends within a frame"),
+        false => io::Error::other(last.to_string()),
+    }
 }

@@ -76,7 +76,7 @@ fn what_may_be_a_header_or_a_mistake_is_refused() {
         ),
         (
             "source,target\nann,\n",
-            "a.el:2: the line ends before a node id",
+            "a.el:2: the column of a node is empty",
         ),
         ("source,target\na\x01b,c\n", "has control characters"),
     ] {
@@ -363,7 +363,7 @@ fn broken_graphml_names_line_and_reason() {
         (
             "<node id=\"n1\"/>",
             "",
-            "the edge of line 8 ends at a node that",
+            "the edge of line 8 ends at \"n1\", a node that",
         ),
         (
             "<node id=\"n3\"/>",

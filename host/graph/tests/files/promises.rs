@@ -66,7 +66,10 @@ fn promises(format: Format) -> Vec<(&'static str, Vec<u8>)> {
                 text("a.mtx", format!("{banner}{HUGE} {HUGE} {HUGE}\n1 2\n")),
             ]
         }
-        Format::EdgeList => vec![text("a.el", format!("# seawall: ids 1 to {HUGE}\n1 2\n"))],
+        Format::EdgeList => vec![
+            text("a.el", format!("# seawall: ids 1 to {HUGE}\n1 2\n")),
+            text("a.el", format!("# Nodes: {HUGE} Edges: 1\n1 2\n")),
+        ],
         Format::Csv => vec![text(
             "a.csv",
             format!("# seawall: ids 1 to {HUGE}\nsource,target\n1,2\n"),
@@ -125,6 +128,19 @@ fn peak() -> Option<u64> {
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     let kib: u64 = line.split_ascii_whitespace().nth(1)?.parse().ok()?;
     Some(kib << 10)
+}
+
+#[test]
+fn wide_first_lines_take_little_memory() {
+    let before = peak();
+    for (first, name) in [("", "a.el"), ("a,b\n", "a.csv")] {
+        let mut text = first.as_bytes().to_vec();
+        text.extend(b"1 2 ".repeat(10 << 20));
+        assert!(refusal(name, &text, &weighted()).contains(name));
+    }
+    if let (Some(before), Some(after)) = (before, peak()) {
+        assert!(after - before < 1 << 29, "{} bytes more", after - before);
+    }
 }
 
 #[test]

@@ -72,11 +72,11 @@ pub(super) fn are_not_above(found: &Column, expected: &Column) -> bool {
 pub(super) fn least(column: &Column) -> Option<Number> {
     match column {
         Column::U32(words) => {
-            let reached = words.iter().filter(|word| **word != UNREACHED);
+            let reached = words.iter().filter(|word| **word < UNBOUNDED);
             reached.min().map(|least| Number::Whole(u64::from(*least)))
         }
         Column::F32(floats) => {
-            let reached = floats.iter().filter(|float| float.is_finite());
+            let reached = floats.iter().filter(|float| **float < f32::MAX);
             reached.copied().reduce(f32::min).map(Number::Real)
         }
         _ => None,
