@@ -197,3 +197,8 @@ pub(crate) fn check_fork() -> PyResult<()> {
         raised(py, "MachineError", text, "Forked", &PyDict::new(py))
     }))
 }
+
+/// The error of a thread that ended without an answer.
+pub(crate) fn ended() -> PyErr {
+    pyo3::exceptions::PyRuntimeError::new_err("the thread of the graph ended; this is a bug")
+}

@@ -3,6 +3,7 @@
 //! `seawall.Graph` wraps it, with names of nodes, data frames and documentation.
 
 use crate::error;
+use crate::loading::loaded;
 use crate::pictures::Pictures;
 use crate::program::ProgramRequest;
 use crate::worker::{Question, Worker};
@@ -431,17 +432,16 @@ impl Graph {
         Self::made(py, py.detach(|| graph::Graph::from_csr(arrays)), rounded)
     }
 
-    /// Loads a file or a generator; returns the graph and what the load found.
+    /// Loads a file or a generator; returns the graph and what the load found. Ctrl-C ends it.
     #[staticmethod]
     fn load<'py>(
         py: Python<'py>,
         path: PathBuf,
         choices: LoadChoices,
+        progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Self, Bound<'py, PyDict>)> {
         error::check_fork()?;
-        let options = choices.options(py)?;
-        let loaded = py.detach(|| graph::load(&path, &options, None));
-        let loaded = loaded.map_err(|problem| error::of_graph(py, &problem))?;
+        let loaded = loaded(py, path, choices.options(py)?, progress.as_ref())?;
         let stats = PyDict::new(py);
         stats.set_item("format", loaded.stats.format.to_string())?;
         stats.set_item("listed_edges", loaded.stats.listed_edges)?;

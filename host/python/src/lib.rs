@@ -10,10 +10,12 @@ mod csgraph;
 mod error;
 mod forecast;
 mod graph;
+mod loading;
 mod nx;
 mod pictures;
 mod plan;
 mod program;
+mod waiting;
 mod worker;
 
 use pyo3::prelude::*;

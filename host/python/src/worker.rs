@@ -5,21 +5,18 @@
 //! The thread of Python waits without the interpreter's lock, and meanwhile looks for Ctrl-C and
 //! reports progress.
 
-use crate::error;
+use crate::error::{self, ended};
 use crate::program::{Loaded, ProgramError, ProgramRequest, ProgramRun};
+use crate::waiting::wait;
 use pyo3::prelude::*;
 use seawall::backend::Canceller;
 use seawall::graph::Graph;
 use seawall::multi::DeviceChoice;
 use seawall::outcome::RunOutcome;
 use seawall::run::{Analyzer, Phase, RunError, RunRequest};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
-use std::time::{Duration, Instant};
-
-/// Time between two looks for Ctrl-C, and between two reports of progress.
-const LOOK: Duration = Duration::from_millis(50);
 
 /// A request, and the devices that share it.
 pub(crate) struct Question {
@@ -101,7 +98,7 @@ impl Worker {
         self.jobs.send(job).map_err(|_| ended())
     }
 
-    /// Waits for an answer; `progress` is called with the phase and the seconds so far.
+    /// Waits for an answer; an interrupt cancels it.
     fn wait<T: Send>(
         &self,
         py: Python<'_>,
@@ -109,29 +106,14 @@ impl Worker {
         progress: Option<&Bound<'_, PyAny>>,
         cancel: &dyn Fn(),
     ) -> PyResult<T> {
-        let clock = Instant::now();
-        loop {
-            // The lock is given back while this waits; a receiver goes to one thread at a time.
-            let waiting = &mut answer;
-            match py.detach(move || waiting.recv_timeout(LOOK)) {
-                Ok(found) => return Ok(found),
-                Err(RecvTimeoutError::Disconnected) => return Err(ended()),
-                Err(RecvTimeoutError::Timeout) => {
-                    let told = py.check_signals().and_then(|()| {
-                        let Some(progress) = progress else {
-                            return Ok(());
-                        };
-                        let phase = *locked(&self.shown.phase);
-                        progress.call1((phase, clock.elapsed().as_secs_f64()))?;
-                        Ok(())
-                    });
-                    if let Err(interrupt) = told {
-                        cancel();
-                        // The thread answers soon, and the next question finds it idle.
-                        let _late = py.detach(move || answer.recv());
-                        return Err(interrupt);
-                    }
-                }
+        let phase = || (*locked(&self.shown.phase)).to_owned();
+        match wait(py, &mut answer, progress, phase) {
+            Ok(found) => found.ok_or_else(ended),
+            Err(interrupt) => {
+                cancel();
+                // The thread answers soon, and the next question finds it idle.
+                let _late = py.detach(move || answer.recv());
+                Err(interrupt)
             }
         }
     }
@@ -195,8 +177,4 @@ const fn name(phase: Phase) -> &'static str {
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn ended() -> PyErr {
-    pyo3::exceptions::PyRuntimeError::new_err("the thread of the graph ended; this is a bug")
 }

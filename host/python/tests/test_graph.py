@@ -657,6 +657,39 @@ def test_ctrl_c_ends_a_run() -> None:
     assert int(graph.bfs(0).max()) == 798
 
 
+def test_a_load_tells_how_far_it_is_and_ctrl_c_ends_it(tmp_path, capfd) -> None:
+    told = []
+    lines = np.random.default_rng(1).integers(0, 1 << 20, (3_000_000, 2))
+    path = tmp_path / "lines.el"
+    np.savetxt(path, lines, "%d")
+    graph = Graph.load(path, progress=lambda phase, seconds: told.append((phase, seconds)))
+    assert graph.nodes > 900_000 and told
+    assert all(phase in ("loading", "building") or phase.startswith("reading, ") for phase, _ in told)
+    assert [seconds for _, seconds in told] == sorted(seconds for _, seconds in told)
+
+    class Stop(Exception):
+        pass
+
+    def stop(phase: str, seconds: float) -> None:
+        raise Stop
+
+    before = threading.active_count()
+    with pytest.raises(Stop):
+        Graph.load(path, progress=stop)
+    waits = tmp_path / "waits.el"
+    os.mkfifo(waits)
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        Graph.load(waits)
+    with open(waits, "w") as sink:
+        sink.write("0 1\n")
+    timer.join()
+    assert threading.active_count() == before
+    time.sleep(0.5)
+    assert capfd.readouterr().err == ""
+
+
 def test_devices_share_a_question() -> None:
     graph = Graph.load("gen:rmat:12:8", weights="ignored")
     for analysis, sources in [

@@ -135,33 +135,34 @@ const PART_LEAST: f64 = 1.0 / 8.0;
 /// Edges that a thread takes at a time.
 const EDGES: usize = 1 << 20;
 
-/// Places of a slice's frequent sources by a bit for each of its nodes.
-struct Places {
-    bits: Vec<u64>,
-    /// Frequent sources before each word.
-    before: Vec<u32>,
-}
+/// Places of a slice's frequent sources: for each 64 nodes a bit for each that is frequent, and the
+/// number of those before them.
+struct Places(Vec<[u64; 2]>);
 
 impl Places {
     /// The places of `known`, ascending nodes counted from the slice's first, of `width` ones.
     fn of(known: &[u32], width: usize) -> Result<Self, Shortage> {
-        let words = width.div_ceil(64);
-        let (mut bits, mut before): (Vec<u64>, Vec<u32>) = (zeroed(words)?, zeroed(words)?);
+        let mut words: Vec<[u64; 2]> = zeroed(width.div_ceil(64))?;
         for at in known {
-            bits[*at as usize / 64] |= 1 << (at % 64);
+            words[*at as usize / 64][0] |= 1 << (at % 64);
         }
         let mut sum = 0;
-        for (before, bits) in before.iter_mut().zip(&bits) {
+        for [bits, before] in &mut words {
             *before = sum;
-            sum += bits.count_ones();
+            sum += u64::from(bits.count_ones());
         }
-        Ok(Self { bits, before })
+        Ok(Self(words))
     }
 
-    fn get(&self, at: u32) -> Option<u32> {
-        let (word, bit) = (at as usize / 64, 1_u64 << (at % 64));
-        let bits = self.bits[word];
-        (bits & bit != 0).then(|| self.before[word] + (bits & (bit - 1)).count_ones())
+    /// The place of a node, counted from `base`, or `node` itself. Half of all edges have one, which
+    /// no branch foresees.
+    fn name(&self, node: u32, first: u32, base: u32) -> u32 {
+        let at = node - first;
+        let [bits, before] = self.0[at as usize / 64];
+        let bit = 1_u64 << (at % 64);
+        let place = base + before as u32 + (bits & (bit - 1)).count_ones();
+        let mask = u32::from(bits & bit != 0).wrapping_neg();
+        place & mask | node & !mask
     }
 }
 
@@ -224,10 +225,9 @@ fn place_frequent(
         }
         let of_node = Places::of(&known, width)?;
         let base = nodes + (slice * places) as u32;
-        let chunks = sources.par_chunks_mut(EDGES);
-        chunks.flatten_iter().for_each(|source| {
-            if let Some(place) = of_node.get(*source - first) {
-                *source = base + place;
+        sources.par_chunks_mut(EDGES).for_each(|chunk| {
+            for source in chunk {
+                *source = of_node.name(*source, first, base);
             }
         });
         Ok(())

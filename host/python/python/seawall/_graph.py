@@ -298,6 +298,7 @@ class Graph:
         source: str | int | None = None,
         target: str | int | None = None,
         weight: str | int | None = None,
+        progress: bool | Progress = False,
     ) -> Graph:
         """Loads a file in any format that the command line reads, or a generator (``gen:...``).
 
@@ -308,26 +309,26 @@ class Graph:
         ``unit`` for 1 on every edge, or ``ignored``; generators draw 1 to 64. Names or ids of the file
         are the names of nodes where they are not the numbers from 0. `stats` has what was dropped.
         Parallel edges with weights are in the order of these, or with `listed_order` in that of the
-        file, which ``parallel="first"`` needs.
+        file, which ``parallel="first"`` needs. `progress` is as of `run`; Ctrl-C ends the load.
 
         >>> import seawall
         >>> seawall.Graph.load("gen:grid:3x2")
         <seawall.Graph: 6 nodes, 14 edges, undirected, integer weights>
         """
-        loaded, stats = _seawall.Graph.load(
-            os.fsdecode(path),
-            {
-                "undirected": not directed,
-                "weights": weights,
-                "skip_columns": skip_columns,
-                "listed_order": listed_order,
-                "names": named,
-                "format": format,
-                "source": source,
-                "target": target,
-                "weight": weight,
-            },
-        )
+        choices = {
+            "undirected": not directed,
+            "weights": weights,
+            "skip_columns": skip_columns,
+            "listed_order": listed_order,
+            "names": named,
+            "format": format,
+            "source": source,
+            "target": target,
+            "weight": weight,
+        }
+        file = os.fsdecode(path)
+        with _told(os.path.basename(file), progress) as tell:
+            loaded, stats = _seawall.Graph.load(file, choices, tell)
         graph = cls(loaded, loaded.ids())
         graph.stats = stats
         return graph
@@ -543,11 +544,8 @@ class Graph:
         chosen, progress = self._chosen(options, _OPTIONS)
         if "draw" in chosen and self.names is not None and self.nodes <= _NAMED_MAX:
             chosen["names"] = [str(name) for name in self.names]
-        if progress is True:
-            with _shown(analysis) as line:
-                found = self._graph.run(analysis, numbers, chosen, line)
-        else:
-            found = self._graph.run(analysis, numbers, chosen, progress or None)
+        with _told(analysis, progress) as tell:
+            found = self._graph.run(analysis, numbers, chosen, tell)
         found["values"] = found["values"].view(Column)
         if found["parents"] is not None:
             found["parents"] = found["parents"].view(Column)
@@ -564,10 +562,8 @@ class Graph:
         self, text: str, inputs: list[tuple[str, Array]], options: dict[str, Any]
     ) -> dict[str, Any]:
         chosen, progress = self._chosen(options, _MACHINE_OPTIONS | {"devices"})
-        if progress is not True:
-            return self._graph.run_program(text, inputs, chosen, progress or None)
-        with _shown("program") as line:
-            return self._graph.run_program(text, inputs, chosen, line)
+        with _told("program", progress) as tell:
+            return self._graph.run_program(text, inputs, chosen, tell)
 
     def _chosen(self, options: dict[str, Any], known: frozenset[str]) -> tuple[dict[str, Any], Any]:
         """The options with their defaults, which those that are None have, and the progress."""
@@ -887,8 +883,11 @@ _REPORTED = RunReport._fields
 
 
 @contextmanager
-def _shown(title: str) -> Iterator[Progress]:
-    """Shows a line of progress meanwhile."""
+def _told(title: str, progress: bool | Progress | None) -> Iterator[Progress | None]:
+    """Yields what to call with progress: for True a line that is shown meanwhile."""
+    if progress is not True:
+        yield progress or None
+        return
     line = Line(title)
     try:
         yield line
