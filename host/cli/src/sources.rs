@@ -204,7 +204,11 @@ impl Sources {
                 return Ok(sources);
             }
             let text = String::from_utf8_lossy(&bytes);
-            let text = text.trim();
+            // Some editors write a byte order mark first.
+            let text = match line {
+                1 => text.trim_start_matches('\u{feff}').trim(),
+                _ => text.trim(),
+            };
             let is_whole = bytes.ends_with(b"\n") || (bytes.len() as u64) < LINE_MAX;
             if is_whole && (text.is_empty() || text.starts_with('#')) {
                 continue;
@@ -340,7 +344,7 @@ mod tests {
 
     #[test]
     fn ids_and_names_follow_the_options_with_their_lines() {
-        let labels = read(b"# roots\r\n\n 3 \r\nNew York").unwrap();
+        let labels = read(b"\xef\xbb\xbf# roots\r\n\n 3 \r\nNew York").unwrap();
         let labels: Vec<_> = labels
             .iter()
             .map(|(label, line)| (label.as_str(), *line))
