@@ -188,3 +188,26 @@ fn a_ranking_reports_its_highest_rank() {
     let several = finish(seawall(&run).args(["gen:grid:3", "--json"])).json();
     assert_eq!(several["results"][0]["highest_rank_node"], 30);
 }
+
+#[test]
+fn long_paths_are_within_their_bound_or_exact() {
+    const EDGES: u32 = 100_000;
+    let lines = (0..EDGES).map(|node| format!("{node} {} 0.1\n", node + 1));
+    let path = Fixture::new("tenths.el", lines.collect::<String>().as_bytes());
+    let farthest = |more: &[&str]| {
+        let run = ["run", path.path(), "--analysis", "sssp", "--source", "0"];
+        let done = finish(
+            seawall(&run)
+                .args(["--backend", "cpu", "--json"])
+                .args(more),
+        );
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        let report: Value = serde_json::from_str(&done.stdout).unwrap();
+        report["eccentricity"].as_f64().unwrap()
+    };
+    let length = 0.1 * f64::from(EDGES);
+    let found = farthest(&[]);
+    let bound = length * f64::from(EDGES) * f64::from(f32::EPSILON) / 2.0;
+    assert!((found - length).abs() <= bound, "{found}");
+    assert_eq!(farthest(&["--scale-weights", "10"]), f64::from(EDGES));
+}
