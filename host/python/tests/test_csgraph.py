@@ -152,3 +152,24 @@ def test_spanning_trees_are_those_of_scipy() -> None:
 
 def test_every_name_of_scipy_is_here() -> None:
     assert all(hasattr(csgraph, name) for name in scipy_csgraph.__all__)
+
+
+def test_a_way_through_an_infinite_weight_is_none() -> None:
+    graph = sparse.csr_array(([np.inf, 1.0], ([0, 1], [1, 2])), shape=(3, 3))
+    for name in ("dijkstra", "johnson", "shortest_path"):
+        options = {"indices": 0, "return_predecessors": True}
+        mine = getattr(csgraph, name)(graph, **options)
+        other = getattr(scipy_csgraph, name)(graph, **options)
+        for found, expected in zip(mine, other, strict=True):
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_trees_have_the_types_of_their_graph_and_flags_may_be_numbers() -> None:
+    dense = np.array([[0, 1.0, 0], [0, 0, 1], [0, 0, 0]])
+    for graph in (dense, sparse.csr_array(dense), sparse.csr_matrix(dense)):
+        mine = csgraph.minimum_spanning_tree(graph)
+        other = scipy_csgraph.minimum_spanning_tree(graph)
+        assert mine.indices.dtype == other.indices.dtype and type(mine) is type(other)
+    found = csgraph.connected_components(dense, directed=0, connection="strong")
+    expected = scipy_csgraph.connected_components(dense, directed=0, connection="strong")
+    assert found[0] == expected[0] and (found[1] == expected[1]).all()

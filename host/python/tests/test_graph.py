@@ -885,3 +885,39 @@ def test_a_file_is_read_by_chosen_columns_formats_and_names(tmp_path):
         Graph.load(tmp_path / "names.txt")
     with pytest.raises(seawall.RequestError, match="nan"):
         graph.bfs(7, time_budget=float("nan"))
+
+
+def test_lists_of_mixed_types_name_what_pairs_of_them_name() -> None:
+    assert list(Graph.from_edges([1, "1"], ["b", "c"]).names) == [1, "b", "1", "c"]
+    assert list(Graph.from_edges(["a", "b"], ["b", "c"]).names) == ["a", "b", "c"]
+    with pytest.raises(seawall.RequestError, match="an end without a node"):
+        Graph.from_edges(["a", float("nan")], ["b", "c"])
+
+
+def test_masked_values_are_missing() -> None:
+    masked = np.ma.masked_array([1, 2, 3], mask=[0, 1, 0])
+    for ask in (
+        lambda: Graph.from_edges(np.array([0, 1, 2]), masked),
+        lambda: Graph.from_edges(np.ma.masked_array([[0, 1], [1, 2]], mask=[[0, 0], [0, 1]])),
+        lambda: Graph.from_edges([(0, 1), (1, 2), (2, 3)], weights=masked),
+        lambda: Graph.from_edges([(0, 1), (1, 3)]).bfs(masked),
+    ):
+        with pytest.raises(seawall.RequestError, match="is masked"):
+            ask()
+    whole = np.ma.masked_array([1, 2, 3])
+    assert Graph.from_edges(np.array([0, 1, 2]), whole).nodes == 4
+
+
+def test_nonsense_in_the_place_of_sources_and_options_is_refused() -> None:
+    graph = Graph.from_edges([(0, 1), (1, 2), (2, 3)])
+    for sources, reason in [([False, True], "in a mask"), (True, "in a mask"), (None, "no sources")]:
+        with pytest.raises(seawall.RequestError, match=reason):
+            graph.bfs(sources)
+    assert graph.closeness().shape == (4,)
+    with pytest.raises(seawall.RequestError, match="progress is 5"):
+        graph.bfs(0, progress=5)
+    with pytest.raises(seawall.RequestError, match="damping"):
+        graph.bfs(0, damping=0.5)
+    for option in ({"damping": 0.1}, {"weighted": True}, {"foo": 1}):
+        with pytest.raises(seawall.RequestError, match="of a session"):
+            graph.session(**option)

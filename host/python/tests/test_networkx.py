@@ -821,3 +821,17 @@ def test_the_information_imports_no_library() -> None:
     found = {e.name: e for e in entry_points(group="networkx.backends")}
     assert found["seawall"].load() is Backend
     assert nx.config.backends.seawall is not None
+
+
+@pytest.mark.parametrize("name", ["betweenness_centrality", "edge_betweenness_centrality"])
+def test_nothing_is_drawn_before_a_call_is_left_to_networkx(name: str) -> None:
+    edges = [(0, 1, -1), (1, 2, 2), (0, 3, 5), (3, 4, 1), (5, 3, 1)]
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from(edges)
+    found = []
+    for priority in ([], ["seawall"]):
+        with nx.config(backend_priority=priority):
+            draws = random.Random(4)
+            values = getattr(nx, name)(graph, k=3, weight="weight", seed=draws)
+            found.append((values, draws.random()))
+    assert found[0] == found[1]

@@ -352,3 +352,15 @@ def test_results_are_columns_of_arrow_and_tensors() -> None:
         turned.__arrow_c_array__()
     every = pyarrow.Array._import_from_c_capsule(*graph.bfs(0)[::2].__arrow_c_array__())
     assert every.to_pylist() == graph.bfs(0)[::2].tolist()
+
+
+def test_a_fill_is_a_number_of_the_register() -> None:
+    program = seawall.Program()
+    floats = program.values("floats", 2, "f32", keep=True)
+    whole = program.values("whole", 2, "u32", keep=True)
+    program.fill(floats, 1.5)
+    program.fill(whole, 7)
+    found = program.run(seawall.Graph.from_edges([(0, 1)])).values
+    assert found["floats"].tolist() == [1.5, 1.5] and found["whole"].tolist() == [7, 7]
+    with pytest.raises(seawall.RequestError, match="whole number"):
+        program.fill(whole, 1.5)

@@ -1093,11 +1093,12 @@ def betweenness_centrality(
 ) -> dict[Any, float]:
     nodes = len(G)
     k = None if k == nodes else k
-    sampled = None if k is None else list(seed.sample(list(G), k))
-    starts = None if sampled is None else [G.index[node] for node in sampled]
     rows = G.rows(weight)
     if weight is not None and rows.weight_min() < 0:
         raise NotImplementedError("seawall: a weight is negative")
+    # Nothing is drawn before a call that is left to NetworkX, which draws then.
+    sampled = None if k is None else list(seed.sample(list(G), k))
+    starts = None if sampled is None else [G.index[node] for node in sampled]
     values = rows.betweenness(starts, weight is not None, bool(endpoints))
     others = nodes if endpoints else nodes - 1
     if others < 2:
@@ -1130,11 +1131,11 @@ def edge_betweenness_centrality(
     seed: Any = None,
 ) -> dict[Any, float]:
     nodes = len(G)
-    sampled = None if k is None else seed.sample(list(G), k)
-    starts = None if sampled is None else [G.index[node] for node in sampled]
     rows = G.rows(weight)
     if weight is not None and rows.weight_min() < 0:
         raise NotImplementedError("seawall: a weight is negative")
+    sampled = None if k is None else seed.sample(list(G), k)
+    starts = None if sampled is None else [G.index[node] for node in sampled]
     values = rows.edge_betweenness(starts, weight is not None)
     if nodes < 2:
         return values

@@ -56,7 +56,7 @@ def collect(
 ) -> Edges:
     """Returns the edges of any of the kinds that `Graph.from_edges` takes."""
     if targets is not None:
-        sources, targets = np.asarray(edges), np.asarray(targets)
+        sources, targets = _ends(edges), _ends(targets)
     elif hasattr(edges, "columns") or hasattr(edges, "__arrow_c_stream__"):
         sources, targets, found = _of_table(edges, columns)
         weights = found if weights is None else weights
@@ -80,7 +80,7 @@ def collect(
 
 def weights_of(weights: Any) -> Array:
     """Weights as an array of a type that the library reads."""
-    weights = np.ascontiguousarray(weights)
+    weights = np.ascontiguousarray(unmasked(weights, "weight"))
     if weights.ndim != 1:
         raise refuse(f"weights in {weights.ndim} dimensions; give one", "Shape")
     kind = weights.dtype
@@ -93,6 +93,21 @@ def weights_of(weights: Any) -> Array:
     if kind.kind == "f":
         return weights.astype(np.float32 if kind.itemsize <= 4 else np.float64, copy=False)
     return _native(weights)
+
+
+def unmasked(values: Any, what: str) -> Array:
+    """Values as an array; a masked one is an error."""
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        at = int(np.ma.getmaskarray(values).ravel().argmax())
+        raise refuse(f"{what} {at} is masked", "MissingEnd")
+    return np.asarray(values)
+
+
+def _ends(values: Any) -> Array:
+    """Ends of edges as an array, of objects where a list mixes types: 1 and "1" are two names."""
+    array = unmasked(values, "end of an edge")
+    is_mixed = isinstance(values, (list, tuple)) and array.ndim == 1 and array.dtype.kind in "USf"
+    return _column(list(values)) if is_mixed else array
 
 
 def _native(array: Array) -> Array:
@@ -125,7 +140,7 @@ def _of_pairs(edges: Any) -> tuple[Array, Array, Array | None]:
             raise refuse(
                 f"edges of shape {edges.shape}; give (edges, 2), or (edges, 3) with weights", "Shape"
             )
-        ends = edges[:, :2]
+        ends = unmasked(edges[:, :2], "end of an edge")
         if ends.dtype.kind == "f":
             whole = ends.astype(np.int64)
             if not np.array_equal(whole, ends):

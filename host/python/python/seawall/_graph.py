@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from . import _seawall
-from ._edges import collect, refuse, weights_of
+from ._edges import collect, refuse, unmasked, weights_of
 from ._errors import GraphError
 from ._progress import Line, Progress
 
@@ -200,7 +200,8 @@ class Graph:
         Integers are node numbers from 0 to `nodes`; anything else is a name, and `named=True`
         makes integers names, too; None and what is not a number are an error. Weights of 64 bits
         become floats of 32 bits or whole numbers of 32 bits; `rounded_weights` counts those that
-        lost digits. Only `distances` and `spanning_forest` take negative weights. Edges are copied
+        lost digits. An edge that an undirected graph has in both directions, with one weight, is one
+        edge; one that it has twice in the same direction is two. Only `distances` and `spanning_forest` take negative weights. Edges are copied
         once.
 
         >>> import numpy, seawall
@@ -398,6 +399,9 @@ class Graph:
         ...     [int(session.bfs(node).max()) for node in (0, 50)]
         [99, 50]
         """
+        if wrong := machine.keys() - _SESSION_OPTIONS:
+            known = ", ".join(sorted(_SESSION_OPTIONS))
+            raise refuse(f"no option {min(wrong)!r} of a session; known are {known}", "WrongOption")
         session = Session(self._graph.session(), self.names)
         session._numbers = self._numbers
         session._defaults = {**self._defaults, **machine}
@@ -489,7 +493,7 @@ class Graph:
         if type(sources) is int and self.names is None and 0 <= sources < self._graph.nodes:
             return np.array([sources], np.uint32)
         if sources is None:
-            return np.arange(self.nodes, dtype=np.uint32)
+            raise refuse("no sources; give one or several nodes", "NoSource")
         sources = _flat(sources)
         if self.names is None and isinstance(sources, np.ndarray) and sources.dtype.kind in "iu":
             if len(sources) and not (sources.min() >= 0 and sources.max() < self.nodes):
@@ -497,6 +501,8 @@ class Graph:
                 raise refuse(f"no node {wrong}: there are {self.nodes}, from 0", "NoSuchSource")
             return sources.astype(np.uint32)
         many = list(sources) if self._are_many(sources) else [sources]
+        if self.names is None and any(isinstance(node, (bool, np.bool_)) for node in many):
+            raise refuse(_MASK)
         return np.array([self.number(node) for node in many], np.uint32)
 
     def _are_many(self, sources: Any) -> bool:
@@ -794,7 +800,7 @@ class Graph:
         [0.0, 1.0, 0.0]
         """
         chosen = {"weighted": weighted, "normalized": normalized}
-        found = self._run("betweenness", self._sources(sources), {**chosen, **options})
+        found = self._run("betweenness", self._all_or(sources), {**chosen, **options})
         values: Floats = found["values"]
         return values
 
@@ -822,23 +828,28 @@ class Graph:
         sources: Any = None,
         *,
         weighted: bool = False,
-        direction: str | None = None,
         **options: Any,
     ) -> Array:
         """Returns the distance of the farthest node that each of `sources`, all nodes by default,
-        reaches, in the order of the sources; `direction` ``in`` takes the nodes that reach it.
+        reaches, in the order of the sources.
 
         >>> import seawall
         >>> seawall.Graph.from_edges([(0, 1), (1, 2)]).eccentricity([0, 1]).tolist()
         [2, 1]
         """
-        chosen = {"weighted": weighted, "direction": direction}
-        return _wide(self._of_sources("eccentricity", sources, {**chosen, **options}))
+        found = self._of_sources("eccentricity", sources, {"weighted": weighted, **options})
+        return _wide(found)
 
     def _of_sources(self, analysis: str, sources: Any, options: dict[str, Any]) -> Array:
-        numbers = self._sources(sources)
+        numbers = self._all_or(sources)
         values: Array = self._run(analysis, numbers, options)["values"]
         return values[numbers]
+
+    def _all_or(self, sources: Any) -> npt.NDArray[np.uint32]:
+        """The sources, or all nodes for None."""
+        if sources is None:
+            return np.arange(self.nodes, dtype=np.uint32)
+        return self._sources(sources)
 
 
 _MACHINE_OPTIONS = frozenset(
@@ -853,6 +864,12 @@ _MACHINE_OPTIONS = frozenset(
         "time_budget",
     }
 )
+
+#: Options that a session may have for all of its questions.
+_SESSION_OPTIONS = _MACHINE_OPTIONS | {"devices", "loops", "parallel"}
+
+#: What is said of truth values in the place of nodes.
+_MASK = "sources in a mask; give nodes, such as numpy.flatnonzero(mask)"
 
 _OPTIONS = _MACHINE_OPTIONS | {
     "check",
@@ -886,6 +903,8 @@ _REPORTED = RunReport._fields
 def _told(title: str, progress: bool | Progress | None) -> Iterator[Progress | None]:
     """Yields what to call with progress: for True a line that is shown meanwhile."""
     if progress is not True:
+        if progress and not callable(progress):
+            raise refuse(f"progress is {progress!r}; give True, False or a function", "WrongOption")
         yield progress or None
         return
     line = Line(title)
@@ -899,9 +918,9 @@ def _flat(sources: Any) -> Any:
     """Sources in anything like an array as one row, others as they are."""
     if not hasattr(sources, "__array__") or isinstance(sources, np.generic):
         return sources
-    row = np.asarray(sources).ravel()
+    row = unmasked(sources, "source").ravel()
     if row.dtype == bool:
-        raise refuse("sources in a mask; give nodes, such as numpy.flatnonzero(mask)")
+        raise refuse(_MASK)
     return row
 
 

@@ -488,8 +488,12 @@ class Program:
 
     # Waves.
 
-    def fill(self, to: Register, value: int) -> None:
-        """Stores a word in every place."""
+    def fill(self, to: Register, value: Number) -> None:
+        """Stores a number in every place: in a register of floats the float next to it."""
+        if to.kind == "f32":
+            value = int(np.float32(value).view(np.uint32))
+        elif value != int(value):
+            raise refuse(f"{value!r} in every place of a register of {to.kind}; give a whole number")
         self._waves.append({"wave": "fill", "to": to.name, "value": int(value)})
 
     def iota(self, to: Register) -> None:

@@ -62,7 +62,7 @@ def connected_components(
     """
     if connection.lower() not in ("weak", "strong"):
         raise ValueError("connection must be 'weak' or 'strong'")
-    is_strong = directed and connection.lower() == "strong"
+    is_strong = bool(directed) and connection.lower() == "strong"
     _, rows = _matrix(csgraph, True)
     count, labels = rows.components(is_strong, _LAST_EDGE_FIRST)
     return (count, labels) if return_labels else count
@@ -160,7 +160,8 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Any:
     """
     graph, rows = _matrix(csgraph, True)
     kept = np.sort(rows.spanning(np.argsort(graph.data, kind="stable").astype(np.int64)))
-    sources = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+    nodes = np.arange(graph.shape[0], dtype=graph.indices.dtype)
+    sources = np.repeat(nodes, np.diff(graph.indptr))
     entries = (graph.data[kept], (sources[kept], graph.indices[kept]))
     tree = type(graph)(csr_array(entries, shape=graph.shape))
     tree.eliminate_zeros()
@@ -212,7 +213,12 @@ def dijkstra(
     sources, shape = _indices(graph.shape[0], indices)
     distances, before = rows.dijkstra(sources.tolist(), not unweighted, limit)
     distances = distances.reshape(shape)
-    return (distances, before.reshape(shape)) if return_predecessors else distances
+    if not return_predecessors:
+        return distances
+    before = before.reshape(shape)
+    # A way through an infinite weight is none.
+    before[np.isinf(distances)] = -9999
+    return distances, before
 
 
 def bellman_ford(
