@@ -4,12 +4,14 @@ use crate::error;
 use crate::nx::rows::Rows;
 use crate::nx::search::{Contradiction, Goal, Lengths, Levels, NONE, Ways};
 use crate::nx::structure;
+use crate::waiting::on_sources;
 use numpy::{Element, PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use seawall::analysis::AnalysisKind;
 use seawall::outcome::Column;
 use seawall::run::{Machine, RunRequest, execute};
+use std::sync::atomic::Ordering::Relaxed;
 
 impl Matrix {
     /// Number and labels of strongly connected components, numbered as a depth-first search leaves
@@ -205,8 +207,10 @@ impl Matrix {
             ended.map(|()| (distance, parent))
         };
         let new = || Lengths::new(nodes);
-        let found: Result<Vec<_>, Contradiction> =
-            py.detach(|| sources.par_iter().map_init(new, search).collect());
+        let found: Result<Vec<_>, Contradiction> = on_sources(py, sources.len(), |stop| {
+            let heard = sources.par_iter().take_any_while(|_| !stop.load(Relaxed));
+            heard.map_init(new, search).collect()
+        })?;
         let negative = |Contradiction| error::request(py, "Negative", "a weight is negative");
         let mut distances = Vec::with_capacity(nodes * sources.len());
         let mut parents = Vec::with_capacity(nodes * sources.len());
@@ -241,7 +245,10 @@ impl Matrix {
             }
         };
         let search = |source: &u32| bellman_ford(&self.rows, weight, *source, is_directed);
-        let found: Option<Vec<_>> = py.detach(|| sources.par_iter().map(search).collect());
+        let found: Option<Vec<_>> = on_sources(py, sources.len(), |stop| {
+            let heard = sources.par_iter().take_any_while(|_| !stop.load(Relaxed));
+            heard.map(search).collect()
+        })?;
         let joined = |found: Vec<(Vec<f64>, Vec<i32>)>| {
             let (distances, parents): (Vec<_>, Vec<_>) = found.into_iter().unzip();
             let distances = PyArray1::from_vec(py, distances.concat());

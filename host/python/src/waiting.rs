@@ -1,7 +1,9 @@
 //! Waits of Python's thread for the answer of another one.
 
+use crate::error::ended;
 use pyo3::prelude::*;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 /// Time between two looks for Ctrl-C, and between two reports of progress.
@@ -33,4 +35,36 @@ pub(crate) fn wait<T: Send>(
             }
         }
     }
+}
+
+/// Fewest sources that a thread of its own takes, which costs some 30 µs.
+const SOURCES: usize = 64;
+
+/// Does work on many sources without the interpreter's lock, on a thread of its own. After an
+/// interrupt its flag is set, and the work ends before the next source.
+///
+/// # Errors
+/// An interrupt.
+pub(crate) fn on_sources<T: Send>(
+    py: Python<'_>,
+    sources: usize,
+    work: impl FnOnce(&AtomicBool) -> T + Send,
+) -> PyResult<T> {
+    let stop = AtomicBool::new(false);
+    if sources < SOURCES {
+        return Ok(py.detach(|| work(&stop)));
+    }
+    std::thread::scope(|scope| {
+        let (reply, mut answer) = sync_channel(1);
+        let flag = &stop;
+        scope.spawn(move || {
+            let _unheard = reply.send(work(flag));
+        });
+        let found = wait(py, &mut answer, None, String::new);
+        if found.is_err() {
+            stop.store(true, Ordering::Relaxed);
+            let _late = py.detach(move || answer.recv());
+        }
+        found?.ok_or_else(ended)
+    })
 }

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import copy
+import functools
 import gc
 import inspect
 import itertools
 import math
 import multiprocessing
+import os
 import pickle
 import random
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
@@ -22,7 +26,9 @@ import networkx as nx
 import numpy as np
 import nx_seawall
 import pytest
+import scipy.sparse
 from nx_seawall.backend import Backend
+from seawall import csgraph
 
 pytestmark = pytest.mark.filterwarnings("ignore:Note. conversions to backend graphs")
 
@@ -835,3 +841,21 @@ def test_nothing_is_drawn_before_a_call_is_left_to_networkx(name: str) -> None:
             values = getattr(nx, name)(graph, k=3, weight="weight", seed=draws)
             found.append((values, draws.random()))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["betweenness_centrality", "harmonic_centrality", "dijkstra"])
+def test_ctrl_c_ends_searches_from_many_nodes(name: str) -> None:
+    graph = nx.gnm_random_graph(20_000, 60_000, seed=1)
+    if name == "dijkstra":
+        matrix = scipy.sparse.random_array((4000, 4000), density=0.02, rng=1, format="csr")
+        ask = functools.partial(csgraph.dijkstra, matrix)
+    else:
+        ask = functools.partial(getattr(nx, name), graph, backend="seawall")
+        nx.core_number(graph, backend="seawall")
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        ask()
+    assert time.perf_counter() - start < 2
+    timer.join()

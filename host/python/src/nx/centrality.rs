@@ -5,6 +5,8 @@ use super::search::{Levels, NONE, Ways};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Nodes whose searches are shared out at once: enough for the threads, few enough for memory.
 const BATCH: usize = 64;
@@ -20,9 +22,12 @@ pub(crate) struct Reach {
     pub(crate) largest: u32,
 }
 
-/// Searches from each of `sources` on all threads.
-pub(crate) fn reaches(ways: Ways<'_>, sources: &[u32]) -> Vec<Reach> {
+/// Searches from each of `sources` on all threads, until `stop`.
+pub(crate) fn reaches(ways: Ways<'_>, sources: &[u32], stop: &AtomicBool) -> Vec<Reach> {
     let search = |levels: &mut Levels, source: &u32| {
+        if stop.load(Relaxed) {
+            return Reach::default();
+        }
         levels.search(ways, &[*source], NONE, None);
         Reach {
             nodes: levels.order.len() as u64,
@@ -39,16 +44,17 @@ pub(crate) fn reaches(ways: Ways<'_>, sources: &[u32]) -> Vec<Reach> {
 }
 
 /// Adds 1 over its level to each node that a source reaches, or to the source (`to_source`), of
-/// those that `wanted` has. Sources in order, so that sums round as they do in NetworkX.
+/// those that `wanted` has, until `stop`. Sources in order, so that sums round as they do in NetworkX.
 pub(crate) fn harmonic(
     ways: Ways<'_>,
     sources: &[u32],
     wanted: &[bool],
     to_source: bool,
+    stop: &AtomicBool,
 ) -> Vec<f64> {
     let mut sums = vec![0.0; ways.rows.nodes()];
     let mut levels = Levels::of_order(ways.rows.nodes());
-    for &source in sources {
+    for &source in sources.iter().take_while(|_| !stop.load(Relaxed)) {
         levels.search(ways, &[source], NONE, None);
         for (level, nodes) in (0_u32..).zip(levels.layers()).skip(1) {
             for &node in nodes.iter().filter(|node| wanted[**node as usize]) {
@@ -270,9 +276,10 @@ pub(crate) fn betweenness(
     weight: Option<&[f64]>,
     sources: &[u32],
     endpoints: bool,
+    stop: &AtomicBool,
 ) -> Vec<f64> {
     let shares = |paths: &mut Paths, source| paths.shares(source, endpoints);
-    sums(rows, weight, sources, rows.nodes(), shares)
+    sums(rows, weight, sources, rows.nodes(), shares, stop)
 }
 
 /// Returns the sums over `sources` of the shares of shortest paths over each edge, not scaled.
@@ -281,23 +288,28 @@ pub(crate) fn edge_betweenness(
     weight: Option<&[f64]>,
     sources: &[u32],
     edges: &Edges,
+    stop: &AtomicBool,
 ) -> Vec<f64> {
     let shares = |paths: &mut Paths, _| paths.edge_shares(edges);
-    sums(rows, weight, sources, edges.ends.len(), shares)
+    sums(rows, weight, sources, edges.ends.len(), shares, stop)
 }
 
 /// Sums of what each of so many parts of a graph gains by the shortest paths from `sources`.
 ///
-/// Searches run on all threads; their shares are added in the order of the sources.
+/// Searches run on all threads, until `stop`; their shares are added in the order of the sources.
 fn sums(
     rows: &Rows,
     weight: Option<&[f64]>,
     sources: &[u32],
     parts: usize,
     shares: impl Fn(&mut Paths, u32) -> Vec<(u32, f64)> + Sync,
+    stop: &AtomicBool,
 ) -> Vec<f64> {
     let mut sums = vec![0.0; parts];
     let search = |paths: &mut Paths, source: &u32| {
+        if stop.load(Relaxed) {
+            return Vec::new();
+        }
         match weight {
             Some(weight) => paths.weighted(rows, weight, *source),
             None => paths.plain(rows, *source),

@@ -14,6 +14,7 @@ pub(crate) mod search;
 pub(crate) mod structure;
 
 use crate::error;
+use crate::waiting::on_sources;
 use crate::worker::{Question, Worker};
 use bellman_ford::{Comparable, Paths};
 use centrality::{Edges, Reach, Walk};
@@ -30,6 +31,7 @@ use seawall::backend::cuda;
 use seawall::graph::Graph;
 use seawall::outcome::Column;
 use seawall::run::{self, Machine, RunRequest};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use structure::Order;
 
@@ -771,10 +773,11 @@ impl NxGraph {
     }
 
     /// Searches from each node: nodes that it reaches, and the sum of their levels.
-    fn reaches(&self, py: Python<'_>) -> (Vec<u64>, Vec<u64>) {
+    fn reaches(&self, py: Python<'_>) -> PyResult<(Vec<u64>, Vec<u64>)> {
         let sources: Vec<u32> = self.rows.all().collect();
-        let found = py.detach(|| centrality::reaches(self.ways(false), &sources));
-        found.iter().map(|reach| (reach.nodes, reach.total)).unzip()
+        let search = |stop: &AtomicBool| centrality::reaches(self.ways(false), &sources, stop);
+        let found = on_sources(py, sources.len(), search)?;
+        Ok(found.iter().map(|reach| (reach.nodes, reach.total)).unzip())
     }
 
     /// Level of the farthest node from each source; None if some node is out of reach of one.
@@ -785,7 +788,8 @@ impl NxGraph {
             false => AnalysisKind::Cc,
         };
         if sources.is_empty() || self.is_small() || count(&self.labels(py, kind)?) != 1 {
-            let found = py.detach(|| centrality::reaches(self.ways(false), &sources));
+            let search = |stop: &AtomicBool| centrality::reaches(self.ways(false), &sources, stop);
+            let found = on_sources(py, sources.len(), search)?;
             let is_whole = |reach: &Reach| reach.nodes == self.nodes.len() as u64;
             let largest = found.iter().map(|reach| reach.largest).collect();
             return Ok(found.iter().all(is_whole).then_some(largest));
@@ -811,7 +815,8 @@ impl NxGraph {
         is_improved: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let sources = self.checked(sources)?;
-        let found = py.detach(|| centrality::reaches(self.ways(true), &sources));
+        let search = |stop: &AtomicBool| centrality::reaches(self.ways(true), &sources, stop);
+        let found = on_sources(py, sources.len(), search)?;
         let dict = PyDict::new(py);
         for (&node, reach) in sources.iter().zip(found) {
             let mut value = 0.0;
@@ -841,7 +846,9 @@ impl NxGraph {
             flags[node as usize] = true;
         }
         let ways = self.ways(is_transposed);
-        let found = py.detach(|| centrality::harmonic(ways, &sources, &flags, is_transposed));
+        let search =
+            |stop: &AtomicBool| centrality::harmonic(ways, &sources, &flags, is_transposed, stop);
+        let found = on_sources(py, sources.len(), search)?;
         let dict = PyDict::new(py);
         for &node in if is_transposed { &sources } else { &wanted } {
             match found[node as usize] {
@@ -864,7 +871,10 @@ impl NxGraph {
         let sources = self.checked(sources)?;
         let weights = is_weighted.then(|| self.exact_floats()).transpose()?;
         let weights = weights.as_deref();
-        let found = py.detach(|| centrality::betweenness(&self.rows, weights, &sources, endpoints));
+        let search = |stop: &AtomicBool| {
+            centrality::betweenness(&self.rows, weights, &sources, endpoints, stop)
+        };
+        let found = on_sources(py, sources.len(), search)?;
         self.dict(py, &found)
     }
 
@@ -880,8 +890,10 @@ impl NxGraph {
         let weights = is_weighted.then(|| self.exact_floats()).transpose()?;
         let weights = weights.as_deref();
         let edges = Edges::new(&self.rows, self.is_directed);
-        let search = || centrality::edge_betweenness(&self.rows, weights, &sources, &edges);
-        let found = py.detach(search);
+        let search = |stop: &AtomicBool| {
+            centrality::edge_betweenness(&self.rows, weights, &sources, &edges, stop)
+        };
+        let found = on_sources(py, sources.len(), search)?;
         let dict = PyDict::new(py);
         for ((node, next), share) in edges.ends.into_iter().zip(found) {
             dict.set_item((self.node(py, node), self.node(py, next)), share)?;
