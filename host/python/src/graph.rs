@@ -768,9 +768,9 @@ fn machine(py: Python<'_>, options: &Options) -> PyResult<Machine> {
     machine.device = options.device.unwrap_or(0);
     machine.budget_bytes = options.budget_bytes;
     if let Some(seconds) = options.time_budget {
-        if seconds.is_nan() {
-            let text = "a time budget of nan seconds; give a number";
-            return Err(error::request(py, "WrongOption", text));
+        if seconds.is_nan() || seconds <= 0.0 {
+            let text = format!("a time budget of {seconds} seconds; give a number above 0");
+            return Err(error::request(py, "WrongOption", &text));
         }
         // A float becomes the nearest whole number of the type.
         machine.time_budget_ns = (seconds * 1e9) as u64;

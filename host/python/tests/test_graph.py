@@ -883,7 +883,7 @@ def test_a_file_is_read_by_chosen_columns_formats_and_names(tmp_path):
     (tmp_path / "names.txt").write_text("u v\nv w\n")
     with pytest.raises(seawall.GraphError, match="node below"):
         Graph.load(tmp_path / "names.txt")
-    with pytest.raises(seawall.RequestError, match="nan"):
+    with pytest.raises(seawall.RequestError, match="NaN"):
         graph.bfs(7, time_budget=float("nan"))
 
 
@@ -914,6 +914,16 @@ def test_nonsense_in_the_place_of_sources_and_options_is_refused() -> None:
         with pytest.raises(seawall.RequestError, match=reason):
             graph.bfs(sources)
     assert graph.closeness().shape == (4,)
+    for seconds in (-1, 0, float("nan")):
+        with pytest.raises(seawall.RequestError, match="give a number above 0"):
+            graph.bfs(0, time_budget=seconds)
+    for column in (-1, 0, True, 1.5):
+        with pytest.raises(seawall.RequestError, match="its number from 1"):
+            Graph.load("none.csv", source=column)
+    with pytest.raises(seawall.RequestError, match="an edge is 0"):
+        Graph.from_edges([0, 1])
+    with pytest.raises(seawall.RequestError, match="a wave is"):
+        seawall.plan([(1, 2, 3)])
     with pytest.raises(seawall.RequestError, match="progress is 5"):
         graph.bfs(0, progress=5)
     with pytest.raises(seawall.RequestError, match="damping"):

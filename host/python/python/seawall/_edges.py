@@ -160,6 +160,9 @@ def _of_pairs(edges: Any) -> tuple[Array, Array, Array | None]:
             "arguments, with weights=, or an array with an edge in each row",
             "Shape",
         )
+    for row in rows:
+        if not hasattr(row, "__len__"):
+            raise refuse(f"an edge is {row!r}; give pairs, or sources and targets as two arguments")
     lengths = {len(row) for row in rows}
     if not rows:
         empty = np.empty(0, np.uint32)

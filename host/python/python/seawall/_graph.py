@@ -316,6 +316,10 @@ class Graph:
         >>> seawall.Graph.load("gen:grid:3x2")
         <seawall.Graph: 6 nodes, 14 edges, undirected, integer weights>
         """
+        for column in (source, target, weight):
+            is_number = isinstance(column, (int, np.integer)) and not isinstance(column, bool)
+            if not (column is None or isinstance(column, str) or is_number and column > 0):
+                raise refuse(f"a column {column!r}; give its name, or its number from 1", "Columns")
         choices = {
             "undirected": not directed,
             "weights": weights,

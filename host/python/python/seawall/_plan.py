@@ -91,6 +91,8 @@ def plan(
         if isinstance(wave, Wave):
             listed.append(wave)
             continue
+        if not isinstance(wave, Mapping):
+            raise refuse(f"a wave is {wave!r}; give a seawall.Wave, or a mapping with its fields")
         if wrong := wave.keys() - set(known):
             raise refuse(f"no field {min(wrong)!r} of a wave; known are {', '.join(known)}")
         listed.append(Wave(**wave))
