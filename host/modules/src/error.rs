@@ -151,10 +151,10 @@ impl ModuleError {
             | Self::Text { .. }
             | Self::GrammarText { .. }
             | Self::TooLarge { .. }
+            | Self::TooManyFacts { .. }
+            | Self::TooManyPairs { .. }
             | Self::NoSuchName { .. } => Cause::Request,
-            Self::TooManyFacts { .. } | Self::TooManyPairs { .. } | Self::NotConverged { .. } => {
-                Cause::Failure
-            }
+            Self::NotConverged { .. } => Cause::Failure,
             Self::Graph(error) => error.cause(),
             Self::Program(_) => Cause::Failure,
             Self::Run(error) => error.cause(),

@@ -1,8 +1,9 @@
 //! One request over a program: analyses in, figures and findings out.
 
 use crate::analysis::{
-    AVAILABLE, INITIALISED, LIVENESS, Lived, REACHING, VERY_BUSY, available, dead_stores,
-    dominators, expressions, initialised, loops, reaching, uninitialised_uses, very_busy,
+    AVAILABLE, INITIALISED, LIVENESS, Lived, REACHING, VERY_BUSY, available, check_dominators,
+    dead_stores, dominators, expressions, initialised, loops, reaching, uninitialised_uses,
+    very_busy,
 };
 use crate::calls::{self, Calls};
 use crate::cells::Cells;
@@ -199,6 +200,9 @@ impl<'a> Run<'a> {
     /// As for [`run`].
     pub fn answer(&self) -> Result<Answer, ModuleError> {
         self.check_names()?;
+        if self.request.analyses.contains(&AnalysisName::Loops) {
+            check_dominators(self.program, self.request.on.limits)?;
+        }
         let mut answer = Answer {
             program: Sizes::of(self.program),
             analyses: Vec::new(),

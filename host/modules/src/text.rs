@@ -235,8 +235,9 @@ impl Draft {
             called.push(*known.ok_or_else(problem)? as u32);
         }
         let first = (0..edges.len() as u32).take(1);
-        let order = Rows::of(&edges).reverse_postorder(first);
-        let mut place = vec![0_u32; order.len()];
+        // What the entry does not reach makes no block.
+        let order = Rows::of(&edges).reached_order(first);
+        let mut place = vec![0_u32; edges.len()];
         for (new, old) in (0..).zip(&order) {
             place[*old as usize] = new;
         }

@@ -95,7 +95,7 @@ fn wrong_grammars_graphs_and_names_are_refused_with_their_place() {
     run("dyck.cnf dyck.g --symbol paren").refused(&["symbol paren: ", "balanced, step"]);
     run("dyck.cnf dyck.g --to nowhere").refused(&["node nowhere: "]);
     let small = run("dyck.cnf dyck.g --budget 100 --json");
-    assert_eq!(small.code, 1);
+    assert_eq!(small.code, 2);
     small.reports_only_failure();
     small.complains(&["100 are allowed (--budget)"]);
 }

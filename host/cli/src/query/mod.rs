@@ -158,6 +158,10 @@ pub(crate) enum QueryError {
 impl QueryError {
     pub(crate) fn cause(&self) -> Cause {
         match self {
+            // Also where the socket's file is missing: nobody listens there.
+            Self::Connect { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                Cause::Failure
+            }
             Self::Connect { source, .. } => Cause::of_io(source),
             Self::Picture { .. } | Self::LongQuery { .. } => Cause::Request,
             _ => Cause::Failure,

@@ -73,7 +73,7 @@ One JSON object a line. Of a graph, op is nop, reach, distance (metric hops or w
 (limit), run (program, inputs, result, limit), load, store, add, compare_swap, copy, automaton, packed,
 print, fence or stats; id, priority (critical, high, normal, low, idle) and batch are free. The
 answer of a fence comes after those of all queries of its batch. Answers come in the order in which queries end, with their ids.
-The end of the input and SIGTERM answer what was asked before, and end. A field that an op does not
+The end of the input and SIGTERM answer what was read before, and end. A field that an op does not
 have is an error.
 
 Of modules (docs/program-analysis.md): op is taint (source and sink, names or lists of them; limit, 0

@@ -217,7 +217,7 @@ impl Reader {
     }
 
     fn event(&mut self, space: usize, line: &[u8]) -> Event {
-        if line.len() > LINE_MAX {
+        if line.strip_suffix(b"\n").unwrap_or(line).len() > LINE_MAX {
             let message = format!("a line of more than {LINE_MAX} bytes");
             let error = json!({"kind": "long_line", "message": message});
             return Event::refused(space, Id::default(), &error);
@@ -236,6 +236,7 @@ impl Reader {
 /// end of the input. The rest of a long line is skipped.
 fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
+    // With the end of the line.
     let most = LINE_MAX as u64 + 1;
     let read = input.by_ref().take(most).read_until(b'\n', line)?;
     if line.last() != Some(&b'\n') && line.len() > LINE_MAX {

@@ -6,7 +6,9 @@
 //! again; its blocks are one more problem, of a fact a loop.
 
 use crate::error::ModuleError;
-use crate::flow::{Direction, Meet, On, Problem, Setup, Solution, SolveStats, Span, solve};
+use crate::flow::{
+    Direction, Limits, Meet, On, Problem, Setup, Solution, SolveStats, Span, check_facts, solve,
+};
 use crate::model::{Body, Program};
 use rayon::prelude::*;
 
@@ -49,6 +51,17 @@ pub struct Loops {
     pub stats: SolveStats,
 }
 
+/// Facts of a body: its blocks, of which a single one is its own only dominator.
+fn facts(body: &Body) -> u32 {
+    let blocks = body.blocks.len() as u32;
+    if blocks > 1 { blocks } else { 0 }
+}
+
+/// Refuses functions of too many blocks, before anything is computed.
+pub(crate) fn check_dominators(program: &Program, limits: Limits) -> Result<(), ModuleError> {
+    check_facts(program, DOMINATORS, facts, limits)
+}
+
 /// Computes dominators. Costs a bit for each pair of blocks of a function.
 ///
 /// # Errors
@@ -58,9 +71,7 @@ pub fn dominators(program: &Program, on: On) -> Result<Dominators, ModuleError> 
         .functions
         .par_iter()
         .map(|function| {
-            let blocks = function.body.blocks.len() as u32;
-            // One block is its own only dominator.
-            let facts = if blocks > 1 { blocks } else { 0 };
+            let facts = facts(&function.body);
             Problem {
                 facts,
                 made: (0..facts).map(|block| Span::one(block, block)).collect(),

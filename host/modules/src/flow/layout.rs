@@ -119,6 +119,17 @@ pub(super) fn nesting(body: &Body) -> u32 {
         back.filter(|to| *to <= block)
             .for_each(|to| last[to] = Some(block));
     }
+    // A loop goes on to the end of those that begin in it. Of the loops found so far, from the last
+    // block back, those that do not begin in another one: the first block and the last.
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for block in (0..blocks).rev() {
+        if let Some(last) = &mut last[block] {
+            while let Some((_, end)) = found.pop_if(|(first, _)| *first <= *last) {
+                *last = end.max(*last);
+            }
+            found.push((block, *last));
+        }
+    }
     let mut ends = vec![0_u32; blocks];
     let (mut around, mut most) = (0_u32, 0);
     for block in 0..blocks {
@@ -335,5 +346,8 @@ mod tests {
         assert_eq!(with(&[(1, 0), (3, 2)]), 1);
         assert_eq!(with(&[(3, 0), (4, 0), (3, 2)]), 2);
         assert_eq!(with(&[(5, 0), (4, 1), (3, 2)]), 3);
+        // Each of these loops has all blocks after its own.
+        assert_eq!(with(&[(1, 0), (2, 1), (3, 2), (4, 3), (5, 4)]), 5);
+        assert_eq!(with(&[(1, 0), (3, 2), (5, 4)]), 1);
     }
 }

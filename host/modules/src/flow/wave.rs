@@ -84,6 +84,19 @@ pub fn solve(
     solve_bodies(&bodies, &label, setup, problems, on)
 }
 
+/// Refuses problems of so many facts for each function, as [`solve`] does, before they are stated.
+pub(crate) fn check_facts(
+    program: &Program,
+    setup: Setup,
+    facts: impl Fn(&Body) -> u32,
+    limits: Limits,
+) -> Result<(), ModuleError> {
+    let bodies: Vec<&Body> = program.functions.iter().map(|f| &f.body).collect();
+    let label = |function: usize| program.functions[function].label();
+    let facts = bodies.iter().map(|body| facts(body));
+    check(&bodies, &label, setup, facts, limits)
+}
+
 /// As [`solve`], over bodies that are no functions of a program.
 pub(crate) fn solve_bodies(
     bodies: &[&Body],
@@ -92,7 +105,8 @@ pub(crate) fn solve_bodies(
     problems: &[Problem],
     on: On,
 ) -> Result<Solution, ModuleError> {
-    check(bodies, label, setup, problems, on.limits)?;
+    let facts = problems.iter().map(|problem| problem.facts);
+    check(bodies, label, setup, facts, on.limits)?;
     let mut solution = Solution::new(bodies, problems, setup);
     let clock = Instant::now();
     let nestings = bodies.par_iter().zip(problems);
@@ -121,14 +135,14 @@ fn check(
     bodies: &[&Body],
     label: &dyn Fn(usize) -> String,
     setup: Setup,
-    problems: &[Problem],
+    facts: impl Iterator<Item = u32>,
     limits: Limits,
 ) -> Result<(), ModuleError> {
-    for (function, (body, problem)) in bodies.iter().zip(problems).enumerate() {
+    for (function, (body, facts)) in bodies.iter().zip(facts).enumerate() {
         let column = column_bytes(body);
-        let facts = u64::from(problem.facts);
+        let facts = u64::from(facts);
         let is_long = limits.refuses(body, facts);
-        if is_long || column > limits.batch_bytes && problem.facts > 0 {
+        if is_long || column > limits.batch_bytes && facts > 0 {
             return Err(ModuleError::TooManyFacts {
                 analysis: setup.name,
                 function: label(function),
