@@ -21,7 +21,11 @@ impl<R: BufRead> GzipReader<R> {
 /// Skips zeros; returns whether anything follows.
 fn skip_padding(source: &mut impl BufRead) -> io::Result<bool> {
     loop {
-        let bytes = source.fill_buf()?;
+        let bytes = match source.fill_buf() {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
         let Some(&first) = bytes.iter().find(|byte| **byte != 0) else {
             let zeros = bytes.len();
             if zeros == 0 {
@@ -76,6 +80,29 @@ mod tests {
         let source = BufReader::with_capacity(step, bytes);
         GzipReader::new(source).read_to_end(&mut content)?;
         Ok(content)
+    }
+
+    /// Bytes one at a time, each after an interrupt.
+    struct Interrupted<'a>(&'a [u8], bool);
+
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let step = buffer.len().min(1);
+            self.0.read(&mut buffer[..step])
+        }
+    }
+
+    #[test]
+    fn interrupts_lose_nothing() {
+        let both = [packed(b"1 2\n"), vec![0; 3], packed(b"2 3\n"), vec![0; 3]].concat();
+        let source = BufReader::with_capacity(1, Interrupted(&both, false));
+        let mut content = Vec::new();
+        GzipReader::new(source).read_to_end(&mut content).unwrap();
+        assert_eq!(content, b"1 2\n2 3\n");
     }
 
     #[test]

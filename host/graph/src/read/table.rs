@@ -377,8 +377,7 @@ fn plain_name(name: &str) -> String {
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// Returns the columns of a line as text.
-/// The first [`COLUMNS_MOST`] columns of a line.
+/// Returns the first [`COLUMNS_MOST`] columns of a line as text.
 fn names_of(line: &[u8], delimiter: u8) -> Vec<String> {
     let mut columns = Columns::new(line, delimiter);
     let mut names = Vec::new();
