@@ -54,8 +54,10 @@ fn timeline(
     let machine = Machine::cpu(NonZeroUsize::new(threads));
     let mut request = RunRequest::new(analysis, sources.to_vec()).on(machine);
     request.explain = true;
-    // A ranking goes on for many iterations.
-    request.ranking.tolerance = 1e-30;
+    if analysis.facts().ranks {
+        // It goes on for many iterations.
+        request.ranking.tolerance = 1e-30;
+    }
     request.max_iterations = NonZeroU32::new(80);
     let outcome = execute(&graph, &request).unwrap();
     (outcome.timeline, outcome.device_barriers)
