@@ -154,8 +154,8 @@ impl Places {
         Ok(Self(words))
     }
 
-    /// The place of a node, counted from `base`, or `node` itself. Half of all edges have one, which
-    /// no branch foresees.
+    /// The place of a node, counted from `base`, or `node` itself. Half of all edges have one, so that a
+    /// branch would be guessed wrong.
     fn name(&self, node: u32, first: u32, base: u32) -> u32 {
         let at = node - first;
         let [bits, before] = self.0[at as usize / 64];
