@@ -37,7 +37,7 @@ pub(crate) fn wait<T: Send>(
     }
 }
 
-/// Fewest sources that a thread of its own takes, which costs some 30 µs.
+/// Fewest sources for which a thread is started: fewer end soon without one.
 const SOURCES: usize = 64;
 
 /// Does work on many sources without the interpreter's lock, on a thread of its own. After an

@@ -35,14 +35,13 @@ struct Piece<'a> {
     before: u32,
 }
 
-/// Nodes of a slice for each of its places of frequent sources, as a power of two: 8,192 places, of
-/// which half of the edges come on graphs with skewed degrees, and whose shares take 32 KB.
+/// Nodes of a slice for each of its places of frequent sources, as a power of two: 8,192 places, as on
+/// one GPU, where more and fewer were slower. Their shares take 32 KB.
 const PLACE_LOG2: u32 = 9;
 
 /// Puts `edges` into slices of `2^width_log2` sources. Rows without edges are left out; each other
 /// row has its node beside it. The sources of most edges of a slice get places, if they have a good part
-/// of them. Rows must ascend.
-/// Work O(m + n s) for s slices, in parallel.
+/// of them. Rows must ascend. Work O(m + n s) for s slices, in parallel.
 pub(super) fn slice(
     edges: &mut DeviceEdges<'_>,
     nodes: u32,
@@ -154,8 +153,8 @@ impl Places {
         Ok(Self(words))
     }
 
-    /// The place of a node, counted from `base`, or `node` itself. Half of all edges have one, so that a
-    /// branch would be guessed wrong.
+    /// The place of a node, counted from `base`, or `node` itself; without a branch, since which edges
+    /// have one follows no order.
     fn name(&self, node: u32, first: u32, base: u32) -> u32 {
         let at = node - first;
         let [bits, before] = self.0[at as usize / 64];

@@ -201,8 +201,8 @@ class Graph:
         makes integers names, too; None and what is not a number are an error. Weights of 64 bits
         become floats of 32 bits or whole numbers of 32 bits; `rounded_weights` counts those that
         lost digits. An edge that an undirected graph has in both directions, with one weight, is one
-        edge; one that it has twice in the same direction is two. Only `distances` and `spanning_forest` take negative weights. Edges are copied
-        once.
+        edge; one that it has twice in the same direction is two. Only `distances` and
+        `spanning_forest` take negative weights. Edges are copied once.
 
         >>> import numpy, seawall
         >>> graph = seawall.Graph.from_edges(numpy.array([[0, 1], [1, 2]]), directed=True)
