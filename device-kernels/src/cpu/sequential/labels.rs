@@ -16,10 +16,13 @@
 //! A look also finds the lead of the label that a node wants over all others. A neighbour's change
 //! from one label to another takes at most its weight from both sides of the lead, so a node looks
 //! again only when the changes since its last look have used the lead up. Until then it would want
-//! the same label, so results are those of a look in each round.
+//! the same label, so results are those of a look in each round. Where much of the graph changes at
+//! once, most leads are used up, and all nodes look without a pass over the edges of those that
+//! changed. Long lists are made in the order of nodes, whose rows then follow each other in memory.
 //!
 //! Work: `O(1)` for each edge of a node that looks, wants another label, or changes, in each round;
-//! `m` looks in the first. Memory: `8 n` words.
+//! `m` looks in the first. Where more looks than leads ask for are made, they are at most four times
+//! the nodes and edges of what changed. Memory: `8 n` words.
 //!
 //! Source: Raghavan, Albert, Kumara, "Near linear time algorithm to detect community structures in
 //! large-scale networks", 2007.
@@ -44,8 +47,18 @@ const NO_LEAD: u32 = 0;
 /// The stored lead of a label of which another one may have as much.
 const TIE: u32 = NO_LEAD + 1;
 
+/// Words of a node's record.
+const RECORD: u32 = 4;
+
 /// Edges for each node from which on a graph is dense.
 const DENSE: u32 = 8;
+
+/// Part of all nodes and edges, as a divisor, from which on so many of changing nodes are much of the
+/// graph.
+const MUCH: u64 = 4;
+
+/// Part of all nodes, as a divisor, from which on a list is long.
+const LONG: u32 = 16;
 
 /// Edges of a row whose labels are compared with each other.
 const SHORT: u32 = 8;
@@ -57,17 +70,19 @@ pub(super) fn propagate<G: Grid>(
     rows: Rows,
     scratch: Scratch,
 ) -> Result<(), FaultCode> {
-    if rows.rows.edges() / DENSE >= operands.nodes {
-        propagate_in::<G, true>(work, operands, rows, scratch)
-    } else {
-        propagate_in::<G, false>(work, operands, rows, scratch)
+    let is_dense = rows.rows.edges() / DENSE >= operands.nodes;
+    match (is_dense, rows.lengths == Lengths::Edges) {
+        (true, true) => propagate_in::<G, 1, true>(work, operands, rows, scratch),
+        (true, false) => propagate_in::<G, 1, false>(work, operands, rows, scratch),
+        (false, true) => propagate_in::<G, RECORD, true>(work, operands, rows, scratch),
+        (false, false) => propagate_in::<G, RECORD, false>(work, operands, rows, scratch),
     }
 }
 
-/// The same with an array for each word of a node, or a record. Each has code of its own, in which
-/// the distance between the words of two nodes is a constant.
+/// The same with an array for each word of a node, or a record, so that the words of two nodes are
+/// `EACH` apart, and by edges or by weights. Each has code of its own, in which these are constants.
 #[inline(never)]
-fn propagate_in<G: Grid, const ARRAYS: bool>(
+fn propagate_in<G: Grid, const EACH: u32, const EDGES: bool>(
     work: &mut Work<'_, G>,
     operands: &Operands,
     rows: Rows,
@@ -75,9 +90,9 @@ fn propagate_in<G: Grid, const ARRAYS: bool>(
 ) -> Result<(), FaultCode> {
     let (grid, nodes) = (work.grid, operands.nodes);
     operands.needs(nodes.into())?;
-    let sums = scratch.take_pairs(nodes)?;
-    let [labels, wanted, leads, names] = words_of_nodes::<ARRAYS>(&mut scratch, nodes)?;
-    let state = Propagation {
+    let sums = scratch.take_long(u64::from(nodes) * if EDGES { 1 } else { 2 })?;
+    let [labels, wanted, leads, names] = words_of_nodes::<EACH>(&mut scratch, nodes)?;
+    let state = Propagation::<EACH, EDGES> {
         amounts: Amounts::of(work, rows)?,
         rows,
         sums,
@@ -90,7 +105,7 @@ fn propagate_in<G: Grid, const ARRAYS: bool>(
         moving: scratch.take(nodes)?,
     };
     for node in 0..nodes {
-        state.sums.store(grid, node, 0);
+        state.set_sum(grid, node, 0);
         state.labels.store_weak(grid, node, node);
         state.wanted.store_weak(grid, node, node);
         state.leads.store_weak(grid, node, NO_LEAD);
@@ -99,8 +114,12 @@ fn propagate_in<G: Grid, const ARRAYS: bool>(
     let mut looking = nodes;
     state.look_first(work)?;
     while looking > 0 {
-        let next = state.settle(work, looking)?;
-        looking = state.change_all(work, next)?;
+        let moves = state.settle(work, looking)?;
+        looking = if state.is_much(&moves) {
+            state.change_at_once(grid, &moves)
+        } else {
+            state.change_all(work, &moves)?
+        };
         state.look(work, looking)?;
     }
     state.name(grid, operands.to, nodes);
@@ -111,25 +130,33 @@ fn propagate_in<G: Grid, const ARRAYS: bool>(
 /// this order. A look at an edge of a dense graph mostly reads the label alone, so there
 /// each has an array of its own; on other graphs the four are one record of a node.
 #[inline(always)]
-fn words_of_nodes<const ARRAYS: bool>(
+fn words_of_nodes<const EACH: u32>(
     scratch: &mut Scratch,
     nodes: u32,
 ) -> Result<[Field; 4], FaultCode> {
-    if ARRAYS {
+    if EACH == 1 {
         let mut field = || scratch.take(nodes).map(Field::of);
         return Ok([field()?, field()?, field()?, field()?]);
     }
-    let records = scratch.take_records(nodes, 4)?;
+    let records = scratch.take_records(nodes, EACH)?;
     let field = |at| records.field(at);
     Ok([field(0)?, field(1)?, field(2)?, field(3)?])
 }
 
+/// Numbers of the nodes that move in a round.
+struct Moves {
+    changing: u32,
+    waiting: u32,
+    /// Edges of those that change.
+    edges: u64,
+}
+
 #[derive(Clone, Copy)]
-struct Propagation {
+struct Propagation<const EACH: u32, const EDGES: bool> {
     rows: Rows,
     amounts: Amounts,
-    /// The sum of each label around the node at hand.
-    sums: Pairs,
+    /// The sum of each label around the node at hand: words by edges, else pairs of words.
+    sums: Words,
     labels: Field,
     wanted: Field,
     /// The stored leads: one more than the least lead that the wanted label of each node can have,
@@ -144,7 +171,41 @@ struct Propagation {
     moving: Words,
 }
 
-impl Propagation {
+impl<const EACH: u32, const EDGES: bool> Propagation<EACH, EDGES> {
+    #[inline(always)]
+    fn sum<G: Grid>(&self, grid: G, label: u32) -> u64 {
+        if EDGES {
+            self.sums.load_weak(grid, label).into()
+        } else {
+            Pairs::of(self.sums).load(grid, label)
+        }
+    }
+
+    /// A sum of edges fits a word.
+    #[inline(always)]
+    fn set_sum<G: Grid>(&self, grid: G, label: u32, sum: u64) {
+        if EDGES {
+            self.sums.store_weak(grid, label, sum as u32);
+        } else {
+            Pairs::of(self.sums).store(grid, label, sum);
+        }
+    }
+
+    /// What an edge counts.
+    #[inline(always)]
+    fn amount<G: Grid>(&self, grid: G, edge: u32) -> u64 {
+        if EDGES {
+            1
+        } else {
+            self.amounts.at(grid, self.rows, edge)
+        }
+    }
+
+    #[inline(always)]
+    fn label<G: Grid>(&self, grid: G, node: u32) -> u32 {
+        self.labels.spaced(EACH).load_weak(grid, node)
+    }
+
     /// Finds the labels that the first nodes of the list want.
     #[inline(always)]
     fn look<G: Grid>(&self, work: &mut Work<'_, G>, looking: u32) -> Result<(), FaultCode> {
@@ -164,11 +225,10 @@ impl Propagation {
     }
 
     /// Moves the nodes of the list that want another label: those that change and those that wait.
-    /// Returns their numbers.
     #[inline(always)]
-    fn settle<G: Grid>(&self, work: &mut Work<'_, G>, looking: u32) -> Result<[u32; 2], FaultCode> {
+    fn settle<G: Grid>(&self, work: &mut Work<'_, G>, looking: u32) -> Result<Moves, FaultCode> {
         let grid = work.grid;
-        let (mut changing, mut waiting) = (0, 0);
+        let (mut changing, mut waiting, mut edges) = (0, 0, 0);
         for at in 0..looking {
             self.fetch(grid, self.wanted, self.looking, looking, at);
             let node = self.looking.load_weak(grid, at);
@@ -177,25 +237,48 @@ impl Propagation {
                 let waits = self.waits(work, node)?;
                 self.moving.store_weak(grid, changing, node);
                 self.moving.store_weak(grid, self.nodes - 1 - waiting, node);
+                let (start, end) = self.rows.rows.row(grid, node);
+                edges += select_unpredictable(waits, 0, u64::from(end - start));
                 changing += u32::from(!waits);
                 waiting += u32::from(waits);
             }
         }
-        Ok([changing, waiting])
+        Ok(Moves {
+            changing,
+            waiting,
+            edges,
+        })
+    }
+
+    /// Whether so much of the graph changes that all nodes look at once.
+    fn is_much(&self, moves: &Moves) -> bool {
+        let all = u64::from(self.nodes) + u64::from(self.rows.rows.edges());
+        u64::from(moves.changing) + moves.edges > all / MUCH
+    }
+
+    /// Changes labels and lists all nodes. Returns their number.
+    #[inline(always)]
+    fn change_at_once<G: Grid>(&self, grid: G, moves: &Moves) -> u32 {
+        for at in 0..moves.changing {
+            let node = self.moving.load_weak(grid, at);
+            let [_, wish] = self.change(grid, node);
+            self.labels.store_weak(grid, node, wish);
+        }
+        for node in 0..self.nodes {
+            self.leads.store_weak(grid, node, NO_LEAD);
+            self.looking.store_weak(grid, node, node);
+        }
+        self.nodes
     }
 
     /// Changes labels, and lists the nodes that may want another one now, and those that wait.
     /// Returns their number.
     #[inline(always)]
-    fn change_all<G: Grid>(
-        &self,
-        work: &mut Work<'_, G>,
-        [changing, waiting]: [u32; 2],
-    ) -> Result<u32, FaultCode> {
+    fn change_all<G: Grid>(&self, work: &mut Work<'_, G>, moves: &Moves) -> Result<u32, FaultCode> {
         let grid = work.grid;
         let mut next = 0;
-        for at in 0..changing {
-            self.fetch(grid, self.leads, self.moving, changing, at);
+        for at in 0..moves.changing {
+            self.fetch(grid, self.leads, self.moving, moves.changing, at);
             let node = self.moving.load_weak(grid, at);
             let change = self.change(grid, node);
             self.labels.store_weak(grid, node, change[1]);
@@ -207,7 +290,10 @@ impl Propagation {
                 }
             }
         }
-        for at in 1..=waiting {
+        if next > self.nodes / LONG {
+            next = self.list_in_order(grid);
+        }
+        for at in 1..=moves.waiting {
             let node = self.moving.load_weak(grid, self.nodes - at);
             if self.leads.load_weak(grid, node) != NO_LEAD {
                 self.looking.store_weak(grid, next, node);
@@ -215,6 +301,18 @@ impl Propagation {
             }
         }
         Ok(next)
+    }
+
+    /// Lists the nodes without a lead in their order. Returns their number.
+    #[inline(always)]
+    fn list_in_order<G: Grid>(&self, grid: G) -> u32 {
+        let mut length = 0;
+        for node in 0..self.nodes {
+            // The place is free, as at most all nodes before this one are listed.
+            self.looking.store_weak(grid, length, node);
+            length += u32::from(self.leads.load_weak(grid, node) == NO_LEAD);
+        }
+        length
     }
 
     /// [`Self::look`] of all nodes in the first round, in which each has a label of its own: rows
@@ -247,7 +345,7 @@ impl Propagation {
             let other = self.rows.rows.target(grid, edge);
             ascends &= other >= least;
             least = other.saturating_add(1);
-            let amount = self.amounts.at(grid, self.rows, edge);
+            let amount = self.amount(grid, edge);
             let sum = select_unpredictable(other == node, 0, amount);
             let is_before = (sum == choice.most) & (place(other) < first);
             let is_better = (sum > choice.most) | is_before;
@@ -273,8 +371,8 @@ impl Propagation {
     #[inline(always)]
     fn change<G: Grid>(&self, grid: G, node: u32) -> [u32; 2] {
         [
-            self.labels.load_weak(grid, node),
-            self.wanted.load_weak(grid, node),
+            self.label(grid, node),
+            self.wanted.spaced(EACH).load_weak(grid, node),
         ]
     }
 
@@ -293,7 +391,7 @@ impl Propagation {
             return false;
         }
         let wanted = self.wanted.load_weak(grid, node);
-        let amount = self.amounts.at(grid, self.rows, edge);
+        let amount = self.amount(grid, edge);
         let amount = u32::try_from(amount).unwrap_or(u32::MAX);
         let left = match (from == wanted, to == wanted) {
             (_, true) => lead.saturating_add(amount),
@@ -308,7 +406,7 @@ impl Propagation {
     #[inline(always)]
     fn best<G: Grid>(&self, work: &mut Work<'_, G>, node: u32) -> Result<Choice, FaultCode> {
         let grid = work.grid;
-        let own = self.labels.load_weak(grid, node);
+        let own = self.label(grid, node);
         let (start, end) = self.rows.rows.row(grid, node);
         work.spend(end - start)?;
         Ok(match end - start {
@@ -332,19 +430,19 @@ impl Propagation {
         for edge in start..end {
             let other = self.rows.rows.target(grid, edge);
             if other != node {
-                let label = self.labels.load_weak(grid, other);
-                let sum = self.sums.load(grid, label);
-                let amount = self.amounts.at(grid, self.rows, edge);
-                self.sums.store(grid, label, sum.wrapping_add(amount));
+                let label = self.label(grid, other);
+                let sum = self.sum(grid, label);
+                let amount = self.amount(grid, edge);
+                self.set_sum(grid, label, sum.wrapping_add(amount));
             }
         }
-        let mut choice = Choice::of(own, self.sums.load(grid, own));
-        self.sums.store(grid, own, 0);
+        let mut choice = Choice::of(own, self.sum(grid, own));
+        self.set_sum(grid, own, 0);
         for edge in start..end {
             let other = self.rows.rows.target(grid, edge);
-            let label = self.labels.load_weak(grid, other);
-            choice.offer(label, self.sums.load(grid, label));
-            self.sums.store(grid, label, 0);
+            let label = self.label(grid, other);
+            choice.offer(label, self.sum(grid, label));
+            self.set_sum(grid, label, 0);
         }
         choice
     }
@@ -352,14 +450,14 @@ impl Propagation {
     /// The same for a row of one to `N` edges.
     #[inline(always)]
     fn best_of<G: Grid, const N: usize>(&self, grid: G, node: u32, row: [u32; 2]) -> Choice {
-        let own = self.labels.load_weak(grid, node);
+        let own = self.label(grid, node);
         let (mut labels, mut amounts, mut sums) = ([own; N], [0; N], [0; N]);
         for (at, (label, amount)) in (0..).zip(labels.iter_mut().zip(&mut amounts)) {
             let edge = edge_of(row, at);
             let other = self.rows.rows.target(grid, edge);
-            *label = self.labels.load_weak(grid, other);
+            *label = self.label(grid, other);
             let counts = (at < row[1] - row[0]) & (other != node);
-            *amount = u64::from(counts) * self.amounts.at(grid, self.rows, edge);
+            *amount = u64::from(counts) * self.amount(grid, edge);
         }
         let sum_of = |label| {
             let mut sum = 0_u64;
@@ -456,7 +554,7 @@ impl Propagation {
             names.store_weak(grid, node, NAMELESS);
         }
         for node in 0..nodes {
-            let label = self.labels.load_weak(grid, node);
+            let label = self.label(grid, node);
             if names.load_weak(grid, label) == NAMELESS {
                 names.store_weak(grid, label, node);
             }

@@ -122,7 +122,11 @@ impl Scratch {
         self.take_long(u64::from(pairs) * 2).map(Pairs::of)
     }
 
-    fn take_long(&mut self, words: u64) -> Result<Words, FaultCode> {
+    /// The same of any number of words.
+    ///
+    /// # Errors
+    /// As [`Self::take`].
+    pub(super) fn take_long(&mut self, words: u64) -> Result<Words, FaultCode> {
         let taken = self.rest.part(0, words);
         let left = u64::from(self.rest.len()).checked_sub(words);
         let rest = left.and_then(|left| self.rest.part(words, left));
@@ -182,6 +186,12 @@ impl Field {
     /// The words of an array.
     pub(super) const fn of(words: Words) -> Self {
         Self { words, each: 1 }
+    }
+
+    /// The same, where code knows how many words apart they are.
+    #[inline(always)]
+    pub(super) const fn spaced(self, each: u32) -> Self {
+        Self { each, ..self }
     }
 
     #[inline(always)]
