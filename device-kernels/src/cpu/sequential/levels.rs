@@ -4,7 +4,7 @@
 //! beside its result: `n` words, where rounds by several blocks take about five times as many for
 //! their lists and bitsets. Plans that have little memory use it.
 //!
-//! Work: each edge of what the sources reach once, at most `n + m`.
+//! Work: each edge of what the sources reach once, at most `n + m`, and none once all nodes are found.
 //!
 //! Source: Moore, "The Shortest Path through a Maze", 1959.
 
@@ -41,10 +41,10 @@ pub(super) fn search<G: Grid>(
         Ok(())
     })?;
     let (mut head, mut level) = (0, 0);
-    while head < tail {
+    while head < tail && tail < nodes {
         level += 1;
         let level_end = tail;
-        while head < level_end {
+        while head < level_end && tail < nodes {
             let node = queue.load_weak(grid, head);
             fetch(grid, rows.rows, Field::of(to), |steps| {
                 let at = head.saturating_add(steps);

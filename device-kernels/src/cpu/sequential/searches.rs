@@ -4,8 +4,9 @@
 //! closeness is `(r - 1)^2 / (s (n - 1))` (Wasserman and Faust, "Social Network Analysis", 1994,
 //! formula 5.22). Its eccentricity is the number of the last level.
 //!
-//! Work: each edge of what a source reaches once, at most `n + m` a source. Nodes keep the number
-//! of the search that saw them, so that nothing is cleared between two. Memory: `2 n` words.
+//! Work: each edge of what a source reaches once, at most `n + m` a source, and none once all nodes
+//! are found. Nodes keep the number of the search that saw them, so that nothing is cleared between
+//! two. Memory: `2 n` words.
 
 use super::Operands;
 use super::work::{Field, Rows, Scratch, Work, fetch};
@@ -55,12 +56,13 @@ fn search<G: Grid>(
     let (grid, rows) = (work.grid, rows.rows);
     seen.store_weak(grid, source, turn);
     queue.store_weak(grid, 0, source);
+    let nodes = queue.len();
     let (mut head, mut tail) = (0, 1);
     let mut found = Distances::default();
     let mut level = 0;
     loop {
         let level_end = tail;
-        while head < level_end {
+        while head < level_end && tail < nodes {
             let node = queue.load_weak(grid, head);
             fetch(grid, rows, Field::of(seen), |steps| {
                 let at = head.saturating_add(steps);
@@ -82,6 +84,9 @@ fn search<G: Grid>(
         }
         level += 1;
         found.sum += u64::from(level) * u64::from(tail - level_end);
+        if tail == nodes {
+            break;
+        }
     }
     found.reached = tail;
     found.farthest = level;

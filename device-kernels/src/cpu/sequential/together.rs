@@ -101,7 +101,9 @@ impl Searches {
             one.reached = 1;
         }
         let mut number = 0;
-        while length > 0 {
+        // Where all searches found all nodes, another level has none.
+        let is_open = |found: &[Distances]| found.iter().any(|one| one.reached < operands.nodes);
+        while length > 0 && is_open(&found[..count as usize]) {
             number += 1;
             let next = self.expand(work, length)?;
             self.count(grid, next, number, &mut found);

@@ -68,7 +68,7 @@ impl Turn {
 
     /// Counts paths from `source`; returns the number of nodes that it reaches.
     fn forward<G: Grid>(&mut self, work: &mut Work<'_, G>, source: u32) -> Result<u32, FaultCode> {
-        let grid = work.grid;
+        let (grid, nodes) = (work.grid, self.order.len());
         self.paths.begin(grid, 0);
         self.places.store_weak(grid, source, 0);
         self.order.store_weak(grid, 0, source);
@@ -79,6 +79,10 @@ impl Turn {
             if at == next {
                 self.order.store_weak(grid, at, node | FIRST);
                 next = reached;
+                if next == nodes {
+                    // All nodes are found, and this level is the last.
+                    break;
+                }
             }
             fetch(grid, self.rows, Field::of(self.places), |steps| {
                 let at = at.saturating_add(steps);
@@ -116,7 +120,13 @@ impl Turn {
             let word = self.order.load_weak(grid, at);
             let node = word & !FIRST;
             let mut sum = 0.0;
-            for edge in work.row(self.rows, node)? {
+            // No path goes on from the last level.
+            let edges = if next == reached {
+                0..0
+            } else {
+                work.row(self.rows, node)?
+            };
+            for edge in edges {
                 let to = self.rows.target(grid, edge);
                 let place = self.places.load_weak(grid, to);
                 if place >= next {
