@@ -5,6 +5,7 @@ use seawall::analysis::AnalysisKind;
 use seawall::backend::cpu::CpuSession;
 use seawall::backend::{BackendError, RunLimits, Session, StepTaken};
 use seawall::graph::Graph;
+use seawall_core::abi::search::Step;
 
 use seawall::outcome::Timeline;
 use seawall::run::{Machine, RunRequest, execute};
@@ -41,6 +42,36 @@ fn steps_follow_each_other_and_their_counters_are_those_of_the_search() {
     let counted: u32 = stats.control.loops[0].steps.iter().sum();
     let compactions = stats.control.loops[0].compactions;
     assert_eq!(steps.len() as u32, counted + compactions);
+}
+
+/// A pull looks at all nodes that are left, so it pays once the frontier has two edges for each.
+#[test]
+fn graphs_of_few_edges_are_pulled_late() {
+    fn alone(graph: &Graph) -> Result<Box<dyn Session + '_>, BackendError> {
+        let session = CpuSession::open(graph, NonZeroUsize::new(1), RunLimits::default())?;
+        Ok(Box::new(session))
+    }
+    for (edges_each, pulls_least) in [(1, 0), (2, 0), (4, 0), (16, 1)] {
+        let graph = ladder::graph(&format!("gen:uniform:14:{edges_each}")).unwrap();
+        let (levels, stats) = ladder::search(&graph, &alone, ladder::ladder).unwrap();
+        let nodes = 2.0 * f64::from(graph.nodes());
+        let pays = (nodes / (nodes + f64::from(graph.edges()))).max(0.07);
+        let (mut pulls, mut margin) = (0, 0.0);
+        for step in stats.trace.unwrap().steps {
+            let is_left = |node: &u32| levels[*node as usize] > step.iteration;
+            let left = (0..graph.nodes()).filter(is_left);
+            let left: usize = left.map(|node| graph.outgoing().row(node).len()).sum();
+            let edges = f64::from(step.edges);
+            let density = edges / (edges + left as f64);
+            let is_pull = matches!(step.step, Step::Dense | Step::BlockDense);
+            let holds = !is_pull || density >= pays - margin - 1e-5;
+            assert!(holds, "{edges_each}: {step:?}, density {density} of {pays}");
+            pulls += u32::from(is_pull);
+            // Hysteresis goes on with a pull down to there.
+            margin = if is_pull { 0.01 } else { 0.0 };
+        }
+        assert!(pulls >= pulls_least, "{edges_each}: {pulls}");
+    }
 }
 
 /// The timeline of an analysis from `sources` on so many threads, and the barriers that it crossed.

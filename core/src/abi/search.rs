@@ -6,6 +6,7 @@
 //! barrier.
 
 use super::assert_words;
+use crate::ratio::{Ppm, scaled_floor};
 use crate::topology::{Thresholds, TopologyPolicy};
 use bytemuck::{Pod, Zeroable};
 
@@ -219,6 +220,56 @@ impl SearchPolicy {
         dense_degree_min_bps: 0,
         ..Thresholds::DEFAULT
     };
+
+    /// Edges of a frontier for each node that is not yet visited from which on a pull pays.
+    const EDGES_FOR_A_NODE: u64 = 2;
+
+    /// The same policy for a graph of `nodes` nodes and `edges` directed edges, with the density
+    /// from which a pull pays raised to `2 n / (m + 2 n)`.
+    ///
+    /// A push looks at the frontier's edges, and a pull at the nodes that are left and at least one
+    /// edge of each, so where nodes have few edges it pays later: once the frontier has two edges for
+    /// each node left, of which there are `n / m` for each edge left. From 27 edges a node on
+    /// [`Self::THRESHOLDS`] are above that. A density of 0 stays, which asks for pulls alone.
+    ///
+    /// ```
+    /// use seawall_core::abi::search::SearchPolicy;
+    ///
+    /// let density = |edges| {
+    ///     let policy = SearchPolicy::default().on_graph(1_000, edges);
+    ///     policy.topology.thresholds().dense_density_min_ppm
+    /// };
+    /// assert_eq!(density(32_000), 70_000);
+    /// assert_eq!(density(8_000), 200_000);
+    /// assert_eq!(density(2_000), 500_000);
+    /// ```
+    #[must_use]
+    pub const fn on_graph(self, nodes: u32, edges: u32) -> Self {
+        let given = self.topology.thresholds();
+        let each = Self::EDGES_FOR_A_NODE.saturating_mul(nodes as u64);
+        let Some(pays) = Ppm::share(each, each.saturating_add(edges as u64)) else {
+            return self;
+        };
+        let most = given.block_density_min_ppm;
+        let pays = if pays.0 < most { pays.0 } else { most };
+        if pays <= given.dense_density_min_ppm {
+            return self;
+        }
+        // The band below, in which a push may turn into a pull, keeps its place.
+        let (sparse, dense) = (given.sparse_density_max_ppm, given.dense_density_min_ppm);
+        let Some(sparse) = scaled_floor(sparse as u64, pays, dense as u64) else {
+            return self;
+        };
+        let thresholds = Thresholds {
+            dense_density_min_ppm: pays,
+            sparse_density_max_ppm: sparse as u32,
+            ..*given
+        };
+        match TopologyPolicy::new(thresholds) {
+            Ok(topology) => Self { topology, ..self },
+            Err(_) => self,
+        }
+    }
 }
 
 impl Default for SearchPolicy {
@@ -338,6 +389,38 @@ pub const fn bitset_words(nodes: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_policy_on_any_graph_is_valid_and_pulls_no_earlier() {
+        let counts = [0, 1, 2, 1_000, 27_000, u32::MAX];
+        let given = [(0, 0), (1, 1), (40_000, 70_000), (900_000, 900_000)];
+        for (sparse_density_max_ppm, dense_density_min_ppm) in given {
+            let thresholds = Thresholds {
+                warp_density_max_ppm: 0,
+                sparse_density_max_ppm,
+                dense_density_min_ppm,
+                block_density_min_ppm: 950_000,
+                ..SearchPolicy::THRESHOLDS
+            };
+            let topology = TopologyPolicy::new(thresholds).unwrap();
+            let policy = SearchPolicy {
+                topology,
+                ..SearchPolicy::default()
+            };
+            for (nodes, edges) in counts.iter().flat_map(|n| counts.map(|m| (*n, m))) {
+                let found = *policy.on_graph(nodes, edges).topology.thresholds();
+                assert!(TopologyPolicy::new(found).is_ok());
+                let exact = 2e6 * f64::from(nodes) / (2.0 * f64::from(nodes) + f64::from(edges));
+                let least = if dense_density_min_ppm == 0 || exact.is_nan() {
+                    0
+                } else {
+                    (exact as u32).min(950_000)
+                };
+                let expected = dense_density_min_ppm.max(least);
+                assert_eq!(found.dense_density_min_ppm, expected, "{nodes} {edges}");
+            }
+        }
+    }
 
     #[test]
     fn regions_of_a_frontier_do_not_overlap() {

@@ -99,7 +99,7 @@ pub(super) fn launch_record(
                 .search
                 .memory_pressure_bps
                 .max(at.memory_pressure_bps),
-            ..program.search
+            ..program.search.on_graph(size.nodes, size.edges)
         },
         tiles: at.graph.tiles,
         code_table: at.tables.code,
