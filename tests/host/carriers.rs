@@ -9,7 +9,8 @@ use seawall::graph::{
     Form, Generated, Graph, LoadOptions, Parallel, TextFile, WeightChoice, load, save,
 };
 use seawall::multi::{
-    ANALYSES, Devices, GraphInParts, PartSource, execute_on_ranks, execute_with, refuse_on_ranks,
+    ANALYSES, Carrier, Devices, GraphInParts, PartSource, execute_on_ranks, execute_with,
+    refuse_on_ranks,
 };
 use seawall::outcome::RunOutcome;
 use seawall::run::{self, AnalysisKind, Machine, RunError, RunRequest};
@@ -460,6 +461,57 @@ fn shares_of_text_name_the_line_of_an_error_and_leave_some_files_whole() {
             GraphInParts::on_ranks(PartSource::Text(text), &bfs, false, rank).unwrap()
         });
         assert!(found.iter().all(Option::is_none), "{text}");
+    }
+}
+
+/// Files of the same length with as many nodes and edges, of which each rank reads another part.
+#[test]
+fn a_rank_with_another_file_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = |step: u32| -> String {
+        let edge = |node: u32| format!("{node:04} {:04}\n", (node * step + 1) % 3001);
+        (0..3001).map(edge).collect()
+    };
+    let directed = |step: u32| {
+        let edges: Vec<_> = (0..3001)
+            .map(|node| (node, (node * step + 1) % 3001))
+            .collect();
+        Graph::from_edges(3001, &edges, false).unwrap()
+    };
+    let paths = |kind: &str, step: u32| {
+        let path = folder.path().join(format!("{step}.{kind}"));
+        match kind {
+            "swg" => drop(save(&directed(step), &path, None).unwrap()),
+            _ => std::fs::write(&path, lines(step)).unwrap(),
+        }
+        path
+    };
+    let bfs = request(AnalysisKind::Bfs, &[0]);
+    for kind in ["el", "csv", "swg"] {
+        let files = [7, 11].map(|step| paths(kind, step));
+        let bytes = files.each_ref().map(|path| path.metadata().unwrap().len());
+        assert_eq!(bytes[0], bytes[1], "{kind}");
+        let found = each(Threads::all(3), |rank| {
+            let path = &files[usize::from(rank.rank() == 2)];
+            let source = match kind {
+                "swg" => of_file(path),
+                _ => {
+                    let text = TextFile::open(path.as_os_str(), &LoadOptions::default());
+                    PartSource::Text(text.unwrap().unwrap())
+                }
+            };
+            GraphInParts::on_ranks(source, &bfs, false, rank).map(|parts| parts.is_some())
+        });
+        for found in found {
+            let named = matches!(
+                found,
+                Err(RunError::RankDiffers {
+                    rank: 2,
+                    what: "another graph"
+                })
+            );
+            assert!(named, "{kind}: {found:?}");
+        }
     }
 }
 

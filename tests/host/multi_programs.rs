@@ -278,6 +278,31 @@ fn a_rank_of_a_program_that_differs_or_fails_ends_all() {
         );
     }
 
+    // One program with an input of another value, which the program does not have in its tables.
+    let graph = Graph::from_edges(40, &[(0, 1)], true).unwrap();
+    let mut program = ProgramBuilder::new(40);
+    let first = program.input("first", 1).unwrap();
+    let numbers = program.words("numbers", 1).unwrap();
+    program.copy("first", numbers, first);
+    program.keep(numbers);
+    let program = encoded(&program);
+    let found = each(Threads::all(3), |rank| {
+        let mut inputs = vec![7; program.input_bytes as usize / 4];
+        let other = rank.rank / 2;
+        let mut session = open_on_ranks(&graph, &Machine::auto(), rank, 1)?;
+        session.load(&program)?;
+        session.run(&inputs)?;
+        inputs[0] += other;
+        session.run(&inputs).map(|_| ())
+    });
+    for found in found {
+        let reason = found.unwrap_err().to_string();
+        assert!(
+            reason.contains("rank 2 has other inputs than rank 0"),
+            "{reason}"
+        );
+    }
+
     let graph = load("gen:grid:40", &LoadOptions::default(), None)
         .unwrap()
         .graph;

@@ -221,6 +221,68 @@ fn an_id_comes_back_as_it_was_written() {
     );
 }
 
+/// What a client may say is JSON for any reader.
+#[test]
+fn an_id_with_half_of_a_surrogate_pair_is_refused() {
+    let half = [
+        r#""\ud800""#,
+        r#""\udc00""#,
+        r#"["\ud83d","\ude00"]"#,
+        r#"{"\udbff":1}"#,
+        r#""\\\ud800""#,
+    ];
+    for id in half {
+        for op in [r#""op":"nop""#, r#""op":"zork""#] {
+            let answers = texts(&[format!("{{{op},\"id\":{id}}}")]);
+            let answer: Value = serde_json::from_str(&answers[0]).unwrap();
+            assert_eq!(answer["id"], Value::Null, "{id}");
+            assert_eq!(answer["error"]["kind"], "bad_query", "{id}");
+            assert_eq!(answer["error"]["field"], "id", "{id}");
+        }
+    }
+    for id in [r#""\ud83d\ude00""#, r#""\\ud800""#, r#""\u0000""#] {
+        let answers = texts(&[format!("{{\"op\":\"nop\",\"id\":{id}}}")]);
+        assert_eq!(answers, [format!("{{\"id\":{id},\"done\":true}}")]);
+    }
+}
+
+#[test]
+fn null_counts_as_a_field_that_is_left_out() {
+    for (line, field) in [
+        (r#"{"op":"nop","source":null}"#, "done"),
+        (
+            r#"{"op":"nop","metrc":null,"batch":null,"id":null}"#,
+            "done",
+        ),
+        (
+            r#"{"op":"distance","source":0,"target":9,"metric":null,"node":null}"#,
+            "distance",
+        ),
+        (
+            r#"{"op":"packed","operations":[{"op":"load","address":1,"value":null}]}"#,
+            "values",
+        ),
+        (r#"{"op":"stats","batch":null}"#, "stats"),
+    ] {
+        let answers = texts(&[line.to_owned()]);
+        let answer: Value = serde_json::from_str(&answers[0]).unwrap();
+        assert!(!answer[field].is_null(), "{line}: {answer}");
+    }
+    // A field that is needed is missing, and two of one name are two.
+    for (line, piece) in [
+        (r#"{"op":null}"#, "missing"),
+        (r#"{"op":"reach","source":null,"target":1}"#, "missing"),
+        (r#"{"op":"nop","a":null,"a":null}"#, "twice"),
+    ] {
+        let answers = texts(&[line.to_owned()]);
+        assert!(answers[0].contains(piece), "{line}: {}", answers[0]);
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let line = r#"{"op":"run","program":"doubled","result":"doubled","inputs":{"numbers":null},"limit":null}"#;
+    let answers = served(folder.path(), line);
+    assert_eq!(answers[0]["values"], json!([2, 4, 8_589_934_590_u64]));
+}
+
 /// A line, the field that the error names, and a piece of its message.
 const WRONG_FIELDS: &[(&str, &str, &str)] = &[
     (

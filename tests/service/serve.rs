@@ -311,6 +311,22 @@ fn a_dead_socket_is_replaced() {
     assert!(!socket.exists());
 }
 
+/// Standard output has answers alone.
+#[test]
+fn a_service_that_does_not_start_prints_no_answer() {
+    for arguments in [
+        &["no-such-file"][..],
+        &["gen:grid:3", "--program", "no-such-file"],
+        &["gen:grid:3", "--threads", "4097"],
+    ] {
+        let mut command = Command::new(PROGRAM);
+        let output = command.arg("serve").args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{arguments:?}");
+        assert!(output.stderr.starts_with(b"error: "), "{arguments:?}");
+    }
+}
+
 #[test]
 fn a_path_that_is_taken_is_refused() {
     let serving = Serving::start();

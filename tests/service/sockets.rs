@@ -169,6 +169,84 @@ fn what_lies_at_the_path_of_a_socket_stays_unless_it_is_a_dead_socket() {
     drop(listener);
 }
 
+/// The error of a service that cannot listen there; nothing is left in the folder.
+fn refusal(path: &Path, folder: &Path) -> String {
+    let count = || std::fs::read_dir(folder).unwrap().count();
+    let before = count();
+    let output = serve_at(path);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "", "{text}");
+    assert!(
+        !text.contains(".tmp") && !text.contains(".seawall"),
+        "{text}"
+    );
+    assert_eq!(count(), before, "{text}");
+    text
+}
+
+#[test]
+fn a_path_that_no_client_can_connect_to_is_refused() {
+    let folder = tempfile::Builder::new().prefix("sockets").tempdir();
+    let folder = folder.unwrap();
+    let most = 107;
+    let named = |bytes: usize| {
+        let name = bytes - folder.path().as_os_str().len() - 1;
+        folder.path().join("x".repeat(name))
+    };
+    for bytes in [most + 1, 200] {
+        let text = refusal(&named(bytes), folder.path());
+        let limit = format!("at most {most} bytes, and this one has {bytes}");
+        assert!(text.contains(&limit), "{text}");
+    }
+    // Also beside a socket there, which nobody can have made by that name.
+    std::fs::write(named(most + 1), "").unwrap();
+    assert!(refusal(&named(most + 1), folder.path()).contains("at most"));
+    let output = query(&named(most + 1), &[NOP]);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("at most 107 bytes"), "{text}");
+
+    let missing = folder.path().join("no/such");
+    let text = refusal(&missing.join("x.sock"), folder.path());
+    let named = format!("{} is missing", missing.display());
+    assert!(text.contains(&named), "{text}");
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for path in [file.join("x.sock"), file.join("y/x.sock")] {
+        assert!(refusal(&path, folder.path()).contains("is no folder"));
+    }
+    // Nothing can be made there.
+    let text = refusal(Path::new("/proc/x.sock"), folder.path());
+    assert!(text.contains("/proc/x.sock: No such file"), "{text}");
+}
+
+/// The draft of a socket has a longer path than the socket.
+#[test]
+fn a_path_as_long_as_may_be_is_served_and_taken_again_after_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = folder
+        .path()
+        .join("y".repeat(100 - folder.path().as_os_str().len()));
+    std::fs::create_dir(&deep).unwrap();
+    let socket = deep.join("x".repeat(107 - deep.as_os_str().len() - 1));
+    assert_eq!(socket.as_os_str().len(), 107);
+    for _ in 0..2 {
+        let mut service = std::process::Command::new(PROGRAM)
+            .args(["serve", "gen:chain:3", "-q", "--socket"])
+            .arg(&socket)
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_until(|| UnixStream::connect(&socket).is_ok());
+        let output = query(&socket, &[NOP]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(std::fs::read_dir(&deep).unwrap().count(), 1);
+        service.kill().unwrap();
+        service.wait().unwrap();
+    }
+}
+
 /// Fills a listener's queue of pending connections; more would wait.
 fn fill(listener: &UnixListener, path: &Path) -> UnixStream {
     // SAFETY: the listener is open, and listening again only changes the length of its queue.
@@ -282,6 +360,81 @@ fn answers_that_are_cut_missing_or_none_are_failures() {
         error.contains("was cut after 4 bytes; 1 queries"),
         "{error}"
     );
+}
+
+#[test]
+fn an_argument_may_have_several_queries_and_has_one() {
+    let serving = Serving::start();
+    let ask = |arguments: &[&str]| {
+        let output = query(&serving.socket(), arguments);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let lines = text(&output.stdout).lines().count();
+        (output.status.code(), lines, text(&output.stderr))
+    };
+    let whole = |arguments: &[&str], answers: usize| {
+        let expected = (Some(0), answers, String::new());
+        assert_eq!(ask(arguments), expected, "{arguments:?}");
+    };
+    let two = format!("{NOP}\n{NOP}");
+    whole(&[&two], 2);
+    whole(&[&format!("\r\n{two}\r\n\n"), NOP], 3);
+    whole(&["{\n  \"op\":\n  \"nop\"\n}\n", &two], 3);
+    for empty in ["", " ", "\n\n"] {
+        for (arguments, number) in [(&[empty][..], 1), (&[NOP, empty], 2)] {
+            let (code, answers, error) = ask(arguments);
+            assert_eq!((code, answers), (Some(2), 0), "{error}");
+            assert!(
+                error.contains(&format!("query {number} is empty")),
+                "{error}"
+            );
+        }
+    }
+    // Text that is no JSON is for the service to refuse, a line at a time.
+    let (code, answers, error) = ask(&["{\n\"op\""]);
+    assert_eq!((code, answers), (Some(0), 2), "{error}");
+}
+
+#[test]
+fn an_answer_that_is_an_error_fails_on_request() {
+    let serving = Serving::start();
+    let wrong = r#"{"op":"reach","source":0,"target":100}"#;
+    for (arguments, code) in [
+        (&[wrong][..], 0),
+        (&["--fail", wrong], 1),
+        (&["--fail", NOP, wrong, wrong], 1),
+        (&["--fail", NOP, NOP], 0),
+        (&["--fail"], 0),
+    ] {
+        let output = query(&serving.socket(), arguments);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {errors}");
+        let asked = arguments.iter().filter(|text| text.starts_with('{'));
+        let printed = String::from_utf8_lossy(&output.stdout).lines().count();
+        assert_eq!(printed, asked.count(), "{arguments:?}");
+        let failed = arguments.iter().filter(|text| **text == wrong).count();
+        let counted = format!("{failed} of {printed} answers are errors");
+        assert_eq!(errors.contains(&counted), code == 1, "{errors}");
+    }
+    for other in [&["--metrics"][..], &["--load", "3"]] {
+        let output = query(&serving.socket(), &[&["--fail"], other].concat());
+        assert_eq!(output.status.code(), Some(2), "{other:?}");
+    }
+}
+
+/// Ids that the library's values do not hold.
+#[test]
+fn a_query_prints_the_answer_to_any_id() {
+    let serving = Serving::start();
+    let deep = format!("{}{}", "[".repeat(1000), "]".repeat(1000));
+    for id in ["1e400", "123456789012345678901234567890", &deep] {
+        let output = query(
+            &serving.socket(),
+            &[&format!("{{\"op\":\"nop\",\"id\":{id}}}")],
+        );
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(printed, format!("{{\"id\":{id},\"done\":true}}\n"));
+        assert_eq!(output.status.code(), Some(0), "{id}");
+    }
 }
 
 #[test]

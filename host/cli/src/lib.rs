@@ -252,10 +252,9 @@ impl Command {
             Self::Bench(args) => args.json,
             Self::Analyze(args) => args.json,
             Self::Grammar(args) => args.json,
-            Self::Serve(_) => true,
             #[cfg(unix)]
             Self::Query(args) => args.json,
-            Self::Report(_) | Self::Completions(_) | Self::Man(_) => false,
+            Self::Serve(_) | Self::Report(_) | Self::Completions(_) | Self::Man(_) => false,
         }
     }
 }

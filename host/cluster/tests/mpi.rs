@@ -268,6 +268,27 @@ fn a_rank_that_differs_is_refused_at_the_start() {
     assert!(errors.contains("rank 2 could not go on"), "{errors}");
 }
 
+/// Two hosts with files of one length and name, of which each rank reads a share.
+#[test]
+fn a_rank_with_another_file_is_named() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let list = |name: &str, step: u32| {
+        let edge = |node: u32| format!("{node:04},{:04}\n", node * step % 1009);
+        let path = folder.join(name);
+        std::fs::write(&path, (1..1009).map(edge).collect::<String>()).expect("it takes files");
+        path.to_str().expect("a path of text").to_owned()
+    };
+    let (here, there) = (list("here.csv", 7), list("there.csv", 11));
+    let with = |graph| ["run", graph, "--analysis", "cc", "--undirected", "--json"];
+    let found = output(&[(2, &with(&here)), (1, &with(&there))]);
+    let errors = text(&found.stderr);
+    assert_eq!(found.status.code(), Some(2), "{errors}");
+    assert!(
+        errors.contains("rank 2 has another graph than rank 0"),
+        "{errors}"
+    );
+}
+
 /// The process of a rank that `mpirun` has started.
 fn process_of(job: &Child, rank: u32) -> Option<u32> {
     let parent = format!("PPid:\t{}\n", job.id());

@@ -34,6 +34,7 @@ mod npz_members;
 mod petgraph;
 mod radix;
 mod read;
+mod sample;
 mod scale;
 mod shortcuts;
 mod spec;

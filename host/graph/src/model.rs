@@ -65,7 +65,7 @@ impl Graph {
     ///
     /// With `undirected`, each edge also counts in the other direction, and an edge listed in both
     /// directions stays as often as in the direction that lists it more often; a loop stands once
-    /// in its row. Time is linear in nodes and edges; memory is twice the result plus the input.
+    /// in its row. With weights that counts for each weight by itself. Time is linear in nodes and edges; memory is twice the result plus the input.
     ///
     /// # Errors
     /// [`GraphError::EdgeOutOfRange`] for an end that is not below `nodes`;
@@ -83,6 +83,18 @@ impl Graph {
 
     /// Works as [`from_edges`](Self::from_edges), with `(source, target, weight)`; parallel
     /// edges are in the order of their weights.
+    ///
+    /// Whether an undirected edge is listed in both directions is a question of each weight:
+    /// `(0, 1, 5)` and `(1, 0, 5)` are one edge, `(0, 1, 5)` and `(1, 0, 9)` two parallel ones.
+    ///
+    /// ```
+    /// use seawall_graph::Graph;
+    ///
+    /// let one = Graph::from_weighted_edges(2, &[(0, 1, 5), (1, 0, 5)], true)?;
+    /// let two = Graph::from_weighted_edges(2, &[(0, 1, 5), (1, 0, 9)], true)?;
+    /// assert_eq!((one.neighbours(0), two.neighbours(0)), (&[1][..], &[1, 1][..]));
+    /// # Ok::<(), seawall_graph::GraphError>(())
+    /// ```
     ///
     /// # Errors
     /// As for [`from_edges`](Self::from_edges).

@@ -33,7 +33,7 @@ use std::cell::RefCell;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::{Arc, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 mod baseline;
 mod launched;
@@ -162,8 +162,24 @@ impl DerefMut for Lines {
 
 /// Returns at least `bytes` zero bytes in pages that are mapped, so that no run waits for them.
 pub(super) fn lines(what: &'static str, bytes: u64) -> Result<Lines, BackendError> {
+    lines_within(what, bytes, Duration::MAX)
+}
+
+/// Lines whose pages are mapped before the next look at the clock.
+const MAPPED_AT_ONCE: usize = 1 << 16;
+
+/// Works as [`lines`], but maps pages for about `most` at the longest. The system maps the others on the
+/// first write, of which there may be none: a text may state registers that are much larger than
+/// what its waves use.
+fn lines_within(what: &'static str, bytes: u64, most: Duration) -> Result<Lines, BackendError> {
+    let started = Instant::now();
     let mut lines = Lines::untouched(what, bytes)?;
-    lines.fill(Line::zeroed());
+    for lines in lines.chunks_mut(MAPPED_AT_ONCE) {
+        lines.fill(Line::zeroed());
+        if started.elapsed() > most {
+            break;
+        }
+    }
     Ok(lines)
 }
 
@@ -306,8 +322,10 @@ impl Session for CpuSession<'_> {
         self.check_open()?;
         fit::check(program, self.graph)?;
         let outgrowing = Overflowing::of(program, self.graph)?;
-        let arena = lines("the arena", program.arena_bytes)?;
-        let inputs = lines("the input region", program.input_bytes)?;
+        // A load takes no longer than a run may.
+        let most = Duration::from_nanos(self.limits.time_budget_ns);
+        let arena = lines_within("the arena", program.arena_bytes, most)?;
+        let inputs = lines_within("the input region", program.input_bytes, most)?;
         let groups = program.groups.len();
         let trace = self.traces.then(|| TraceMemory::new(groups, self.threads));
         self.loaded = Some(Box::new(Loaded {

@@ -17,7 +17,7 @@ use super::{
 use crate::executor::Executor;
 use crate::graph::Graph;
 use crate::multi::{
-    Carrier, DevicesReport, gather, gather_alike, greet_with_program, name_of_ranks,
+    Carrier, DevicesReport, compare_inputs, gather, gather_alike, greet_with_program, name_of_ranks,
 };
 use crate::program::{EncodedProgram, RegisterId};
 use crate::units::elapsed_ns;
@@ -381,6 +381,9 @@ impl SteppedSession<'_> {
 
     /// Sets the inputs of a run.
     fn begin(&mut self, shared: &Shared, inputs: &[u32]) -> Result<(), BackendError> {
+        if let Some(ranks) = &mut self.ranks {
+            compare_inputs(&mut **ranks, inputs)?;
+        }
         fit::check_inputs(shared.whole.input_bytes, inputs)?;
         self.canceller.settle()?;
         self.devices.begin(inputs)

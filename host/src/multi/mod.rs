@@ -41,7 +41,7 @@ pub use execute::{Tried, execute_by};
 pub use execute::{execute, execute_with, reason_for_one};
 pub use parts::{GraphInParts, PartSource};
 pub use programs::{open_on_ranks, open_session};
-pub(crate) use ranks::greet_with_program;
+pub(crate) use ranks::{compare_inputs, greet_with_program};
 pub use ranks::{execute_on_ranks, refuse_on_ranks};
 pub use way::ANALYSES;
 

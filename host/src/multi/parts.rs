@@ -286,14 +286,14 @@ impl GraphInParts {
         let asked = |hasher: &mut DefaultHasher| unit_weights.hash(hasher);
         match source {
             PartSource::File(file) => {
-                let graph = |hasher: &mut DefaultHasher| {
-                    (file.node_count(), file.edges(), file.is_symmetric()).hash(hasher);
-                };
-                let words = greeting(&graph, &asked);
-                let read = Self::of_file(file, unit_weights);
-                let is_read = read.as_ref().map(|_| words);
-                greet_with(carrier, is_read.unwrap_or([0; GREETING]))?;
-                read.map(Some)
+                let read = file.digest().map_err(RunError::from).and_then(|digest| {
+                    let graph = |hasher: &mut DefaultHasher| digest.hash(hasher);
+                    let words = greeting(&graph, &asked);
+                    Ok((words, Self::of_file(file, unit_weights)?))
+                });
+                let words = read.as_ref().map(|(words, _)| *words);
+                greet_with(carrier, words.unwrap_or([0; GREETING]))?;
+                read.map(|(_, parts)| Some(parts))
             }
             PartSource::Generator {
                 generated,
@@ -315,10 +315,16 @@ impl GraphInParts {
                 meet(carrier, all).map(Some)
             }
             PartSource::Text(text) => {
-                let graph = |hasher: &mut DefaultHasher| {
-                    (text.place(), text.is_symmetric(), text.has_weights()).hash(hasher);
-                };
-                greet_with(carrier, greeting(&graph, &asked))?;
+                let digest = text.digest().map_err(RunError::from);
+                let words = digest.as_ref().map(|digest| {
+                    let graph = |hasher: &mut DefaultHasher| {
+                        let layout = (text.place(), text.is_symmetric(), text.has_weights());
+                        (digest, layout).hash(hasher);
+                    };
+                    greeting(&graph, &asked)
+                });
+                greet_with(carrier, words.unwrap_or([0; GREETING]))?;
+                digest?;
                 match text::read(&text, carrier)? {
                     Some(found) if found.is_simple || keeps_all(request)? => {
                         Self::of_text(text, found, unit_weights, carrier).map(Some)

@@ -252,6 +252,25 @@ pub(crate) fn greet_with_program(
     }
 }
 
+/// Compares the inputs of a run with those of the other ranks.
+///
+/// # Errors
+/// [`BackendError::NotShared`] if a rank has others, [`BackendError::RankLost`].
+pub(crate) fn compare_inputs(
+    carrier: &mut dyn Carrier,
+    inputs: &[u32],
+) -> Result<(), BackendError> {
+    let mut hasher = DefaultHasher::new();
+    inputs.hash(&mut hasher);
+    let all = gather_alike(carrier, &[hasher.finish()])?;
+    match all.iter().position(|digest| *digest != all[0]) {
+        None => Ok(()),
+        Some(rank) => Err(BackendError::NotShared {
+            reason: format!("rank {rank} has other inputs than rank 0"),
+        }),
+    }
+}
+
 /// Compares greetings.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! Accesses of waves, compared with their facts.
 //!
 //! A session that checks facts runs on one thread, which records accesses while a wave runs and
-//! compares them when it ends. Records take 24 bytes for each word of the wave's registers.
+//! compares them when it ends. Records take 32 bytes for each word of the wave's registers.
 
 use seawall_device::own::{Access, Facts, How, Operand, Recorder, Started, Work};
 use std::cell::RefCell;
@@ -136,8 +136,8 @@ struct Notebook {
 struct Use {
     /// An item that read it as it was before the wave, and another such item.
     loaded: [Option<u32>; 2],
-    /// An item that stored it.
-    stored: Option<u32>,
+    /// An item that stored it, and another such item.
+    stored: [Option<u32>; 2],
 }
 
 impl Notebook {
@@ -194,7 +194,7 @@ impl Notebook {
         let filled = writes.iter().filter(|operand| !reads.contains(operand));
         filled.copied().find_map(|operand| {
             let mut words = (0..).zip(&self.words[operand as usize]);
-            let (word, _) = words.find(|(_, used)| used.stored.is_none())?;
+            let (word, _) = words.find(|(_, used)| used.stored[0].is_none())?;
             Some(FactViolation::LeftOut { operand, word })
         })
     }
@@ -213,23 +213,49 @@ impl Notebook {
 impl Use {
     fn note(&mut self, item: u32, how: How) {
         match how {
-            How::Load => {
-                let [first, second] = &mut self.loaded;
-                let known = *first.get_or_insert(item);
-                if known != item {
-                    second.get_or_insert(item);
-                }
-            }
-            How::Store | How::Change => self.stored = self.stored.or(Some(item)),
+            How::Load => keep(&mut self.loaded, item),
+            How::Store | How::Change => keep(&mut self.stored, item),
             How::Latest => {}
         }
     }
 
     /// An item that read the word and another one that stored it.
     fn race(&self) -> Option<[u32; 2]> {
-        let stored = self.stored?;
+        let others = |reader: u32| {
+            let mut stored = self.stored.into_iter().flatten();
+            stored.find(|item| *item != reader)
+        };
         let mut loaded = self.loaded.into_iter().flatten();
-        let reader = loaded.find(|item| *item != stored)?;
-        Some([reader, stored])
+        loaded.find_map(|reader| Some([reader, others(reader)?]))
+    }
+}
+
+/// Keeps the first two items that differ: of two there is one that is not a third.
+fn keep([first, second]: &mut [Option<u32>; 2], item: u32) {
+    if *first.get_or_insert(item) != item {
+        second.get_or_insert(item);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_that_reads_what_any_other_stores_races() {
+        use How::{Change, Latest, Load, Store};
+        let race = |accesses: &[(u32, How)]| {
+            let mut used = Use::default();
+            accesses
+                .iter()
+                .for_each(|(item, how)| used.note(*item, *how));
+            used.race()
+        };
+        assert_eq!(race(&[(1, Load), (1, Store)]), None);
+        assert_eq!(race(&[(1, Load), (2, Store)]), Some([1, 2]));
+        assert_eq!(race(&[(2, Change), (1, Load)]), Some([1, 2]));
+        assert_eq!(race(&[(1, Store), (1, Load), (2, Load)]), Some([2, 1]));
+        assert_eq!(race(&[(1, Load), (1, Store), (2, Store)]), Some([1, 2]));
+        assert_eq!(race(&[(1, Store), (2, Store), (3, Latest)]), None);
     }
 }

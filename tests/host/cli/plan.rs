@@ -127,6 +127,33 @@ fn errors_are_json_on_standard_output_and_one_message_beside_it() {
     }
 }
 
+/// A picture that a script redirects has no object of a failure in it.
+#[test]
+fn errors_are_on_standard_error_alone_without_json() {
+    let cyclic = json!({
+        "waves": [{"frontier_bytes": 1, "scratch_bytes": 0, "output_bytes": 0}],
+        "dependencies": [[0, 0]],
+    });
+    for options in [
+        &[][..],
+        &["--format", "text"],
+        &["--format", "svg"],
+        &["--format", "dot"],
+        &["--devices", "2"],
+    ] {
+        let refused = plan(&cyclic, options);
+        assert_eq!((refused.code, &*refused.stdout), (2, ""), "{options:?}");
+        refused.complains(&[]);
+        let unread = finish(seawall(&["plan", "no-such-file"]).args(options));
+        assert_eq!((unread.code, &*unread.stdout), (2, ""), "{options:?}");
+    }
+    for options in [&["--json"][..], &["--format", "json"]] {
+        let refused = plan(&cyclic, options);
+        let error: Value = serde_json::from_str(&refused.stdout).unwrap();
+        assert_eq!(error["error"]["kind"], "self_dependency", "{options:?}");
+    }
+}
+
 #[test]
 fn texts_that_are_not_wave_dags_are_refused_with_the_position() {
     for (text, line) in [

@@ -8,6 +8,7 @@ use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::Opcode;
 use seawall_oracles::faulty;
 use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
 
 #[test]
 fn the_watchdog_names_the_wave_and_counts_missing_blocks() {
@@ -86,6 +87,32 @@ fn a_wave_that_threads_leave_is_named_with_its_opcode() {
         let named = (wave_name.as_str(), record.opcode);
         assert_eq!(named, ("fill for long", Opcode::Fill as u32));
     }
+}
+
+/// Mapping the pages of 16 GiB takes many seconds, and the run ends at its first wave.
+#[test]
+fn a_large_register_is_loaded_within_the_time_budget() {
+    let mut program = ProgramBuilder::new(100);
+    let large = program.words("large", u32::MAX.into()).unwrap();
+    program.fill("fill for long", large, 1);
+    let program = plan(&program);
+    let graph = bare(100);
+    let limits = RunLimits {
+        time_budget_ns: 20_000_000,
+    };
+    let started = Instant::now();
+    let mut session = CpuSession::open(&graph, NonZeroUsize::new(2), limits).unwrap();
+    match session.load(&program) {
+        Ok(()) => {
+            let (record, _) = fault_of(session.run(&[]));
+            let code = FaultCode::from_word(record.code);
+            assert!(matches!(code, FaultCode::TimeBudget | FaultCode::Watchdog));
+        }
+        Err(BackendError::OutOfMemory { needed, .. }) => assert!(needed >= 4 * 0xFFFF_FFFF),
+        Err(error) => panic!("{error}"),
+    }
+    let elapsed = started.elapsed();
+    assert!(elapsed < Duration::from_millis(1500), "{elapsed:?}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod input;
 mod memory;
 mod program;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -76,8 +76,8 @@ the groups are those of that strategy (of in-order, those of the conformance
 vectors), and each counts by itself; where no arena for them fits, there is none
 (\"arena\": null).
 
-An input that cannot be planned prints {\"error\": {\"kind\": ...}} on standard output
-and exit code 2.";
+An input that cannot be planned ends with exit code 2, and with --json prints
+{\"error\": {\"kind\": ...}} on standard output.";
 
 /// Plan a wave DAG: group its waves and place the barriers.
 #[derive(Debug, Args)]
@@ -155,11 +155,6 @@ impl PlanFormat {
             Self::Svg => svg::write(view, out),
         }
     }
-
-    /// Returns whether the report is for a terminal, which needs a message only once.
-    fn is_for_a_person(self) -> bool {
-        self == Self::Text && io::stdout().is_terminal()
-    }
 }
 
 impl PlanArgs {
@@ -171,14 +166,14 @@ impl PlanArgs {
         }
     }
 
-    /// Returns whether standard output is for scripts.
+    /// Returns whether standard output is one JSON object.
     pub(super) fn is_for_scripts(&self) -> bool {
-        !self.format().is_for_a_person()
+        self.format() == PlanFormat::Json
     }
 }
 
-/// Reads, plans and shows. Errors in the input are reported twice: for scripts on standard output,
-/// for readers on standard error.
+/// Reads, plans and shows. Of JSON, errors in the input are reported twice: for scripts on standard
+/// output, for readers on standard error.
 pub(super) fn command(args: &PlanArgs) -> Result<ExitCode, CliError> {
     let shown = match (&args.program, &args.file) {
         (Some(file), _) => show_program(args, file),

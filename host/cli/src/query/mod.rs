@@ -4,6 +4,7 @@ mod load;
 mod metrics;
 mod report;
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
 use std::num::NonZeroU32;
@@ -15,12 +16,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::CliError;
 use super::files::Outputs;
 use super::output::{print, show};
 use super::serve::LINE_MAX as QUERY_MAX;
-use super::unix::connect_within;
+use super::unix::{LongPath, check_length, connect_within};
 use seawall::Cause;
 use seawall::graph::file::write_whole;
 use seawall_report::canvas::{NAMED, PictureFormat};
@@ -51,9 +54,12 @@ pub(super) struct QueryArgs {
     /// Socket of the service.
     #[arg(long, value_name = "PATH")]
     socket: PathBuf,
-    /// Queries, one JSON object each; without them, lines of standard input.
+    /// Queries, one JSON object each or one a line; without them, lines of standard input.
     #[arg(value_name = "QUERY", conflicts_with = "load")]
     queries: Vec<String>,
+    /// End with exit code 1 if an answer is an error; all answers are printed.
+    #[arg(long, conflicts_with_all = ["metrics", "load"])]
+    fail: bool,
     /// Print the service's counters as Prometheus reads them.
     #[arg(long, conflicts_with_all = ["queries", "load"])]
     metrics: bool,
@@ -144,6 +150,15 @@ pub(crate) enum QueryError {
         /// The answer of the service.
         message: String,
     },
+    /// An argument without a query.
+    #[error("query {number} is empty; a query is a JSON object, such as '{{\"op\":\"nop\"}}'")]
+    NoQuery { number: usize },
+    /// Errors among the answers, with `--fail`.
+    #[error("{failed} of {answers} answers are errors")]
+    Answers { failed: u64, answers: u64 },
+    /// A path of which no socket can have the name.
+    #[error(transparent)]
+    Path(#[from] LongPath),
     /// A query that no service accepts.
     #[error("query {number} has more than {most} bytes, and a service takes no more")]
     LongQuery { number: u64, most: usize },
@@ -163,7 +178,10 @@ impl QueryError {
                 Cause::Failure
             }
             Self::Connect { source, .. } => Cause::of_io(source),
-            Self::Picture { .. } | Self::LongQuery { .. } => Cause::Request,
+            Self::Picture { .. }
+            | Self::LongQuery { .. }
+            | Self::NoQuery { .. }
+            | Self::Path(_) => Cause::Request,
             _ => Cause::Failure,
         }
     }
@@ -223,6 +241,7 @@ fn picture(path: &Path) -> Result<PictureFormat, CliError> {
 }
 
 fn connect(path: &Path) -> Result<UnixStream, QueryError> {
+    check_length(path)?;
     connect_within(path, CONNECTS_WITHIN).map_err(|source| QueryError::Connect {
         path: path.display().to_string(),
         source: match source.kind() {
@@ -238,23 +257,50 @@ fn connect(path: &Path) -> Result<UnixStream, QueryError> {
 
 /// Sends the queries while their answers are printed.
 fn ask(args: &QueryArgs) -> Result<(), CliError> {
+    let queries = lines_of(&args.queries)?;
     let stream = connect(&args.socket)?;
     let sent = Arc::new(Sent::default());
     let answers = stream.try_clone();
     let answers = answers.map_err(|source| lost(&args.socket, source, 0))?;
-    let (queries, counted) = (args.queries.clone(), Arc::clone(&sent));
+    let counted = Arc::clone(&sent);
     let sender = std::thread::spawn(move || send(&stream, &queries, &counted));
     let printed = print_answers(&args.socket, answers, &sent);
     // A service that closes has sent the reason; the other thread may wait for a query to send.
-    printed?;
+    let printed = printed?;
     match sender.join() {
-        Ok(Err(SendError::Io(source))) => Err(lost(&args.socket, source, 0).into()),
+        Ok(Err(SendError::Io(source))) => return Err(lost(&args.socket, source, 0).into()),
         Ok(Err(SendError::Long(number))) => {
             let most = QUERY_MAX;
-            Err(QueryError::LongQuery { number, most }.into())
+            return Err(QueryError::LongQuery { number, most }.into());
         }
-        Ok(Ok(())) | Err(_) => Ok(()),
+        Ok(Ok(())) | Err(_) => {}
     }
+    match printed.failed {
+        failed @ 1.. if args.fail => {
+            let answers = printed.answers;
+            Err(QueryError::Answers { failed, answers }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The queries of the arguments, one a line. An argument that is one object may have several lines.
+fn lines_of(arguments: &[String]) -> Result<Vec<String>, QueryError> {
+    let mut lines = Vec::new();
+    for (number, argument) in (1..).zip(arguments) {
+        let before = lines.len();
+        if serde_json::from_str::<&RawValue>(argument).is_ok() {
+            // Ends of lines stand between the words of an object alone.
+            lines.push(argument.replace(['\n', '\r'], " "));
+        } else {
+            let filled = argument.lines().filter(|line| !line.trim().is_empty());
+            lines.extend(filled.map(str::to_owned));
+        }
+        if lines.len() == before {
+            return Err(QueryError::NoQuery { number });
+        }
+    }
+    Ok(lines)
 }
 
 fn lost(path: &Path, source: io::Error, open: u64) -> QueryError {
@@ -265,25 +311,36 @@ fn lost(path: &Path, source: io::Error, open: u64) -> QueryError {
     }
 }
 
+/// Counts of answers.
+#[derive(Debug)]
+struct Printed {
+    answers: u64,
+    failed: u64,
+}
+
 /// Prints answers until the service closes; all sent queries then have answers.
-fn print_answers(path: &Path, answers: UnixStream, sent: &Sent) -> Result<(), CliError> {
+fn print_answers(path: &Path, answers: UnixStream, sent: &Sent) -> Result<Printed, CliError> {
     let mut answers = Answers::new(path, answers);
-    let mut received = 0_u64;
+    let (mut received, mut failed) = (0_u64, 0);
     let open = |received: u64| {
         sent.queries
             .load(Ordering::Acquire)
             .saturating_sub(received)
     };
-    while let Some((line, _)) = answers.next(|| open(received))? {
+    while let Some((line, answer)) = answers.next(|| open(received))? {
         // It is counted as sent before the service can see it.
         if open(received) == 0 {
             return Err(answers.stranger(&line).into());
         }
         received += 1;
+        failed += u64::from(answer.get("error").is_some());
         print(|out| out.write_all(line.as_bytes()))?;
     }
     match open(received) {
-        0 if sent.is_over.load(Ordering::Acquire) => Ok(()),
+        0 if sent.is_over.load(Ordering::Acquire) => Ok(Printed {
+            answers: received,
+            failed,
+        }),
         open => Err(lost(path, io::ErrorKind::UnexpectedEof.into(), open).into()),
     }
 }
@@ -304,12 +361,9 @@ impl<'a> Answers<'a> {
         self.stream.get_ref()
     }
 
-    /// The next answer, verbatim with its end of line and parsed; `None` if the service has closed.
+    /// The next answer, verbatim with its end of line, and parsed without its id; `None` if the service has closed.
     /// `open` is the number of queries without an answer.
-    fn next(
-        &mut self,
-        open: impl Fn() -> u64,
-    ) -> Result<Option<(String, serde_json::Value)>, QueryError> {
+    fn next(&mut self, open: impl Fn() -> u64) -> Result<Option<(String, Value)>, QueryError> {
         let path = || self.path.display().to_string();
         let mut bytes = Vec::new();
         let most = ANSWER_MAX as u64 + 1;
@@ -337,11 +391,7 @@ impl<'a> Answers<'a> {
             });
         }
         let line = String::from_utf8_lossy(&bytes).into_owned();
-        let answer: serde_json::Value =
-            serde_json::from_str(&line).map_err(|_| self.stranger(&line))?;
-        if !answer.is_object() {
-            return Err(self.stranger(&line));
-        }
+        let answer = fields_of(&line).ok_or_else(|| self.stranger(&line))?;
         let error = &answer["error"];
         let message = error["message"].as_str().unwrap_or_default().to_owned();
         match error["kind"].as_str() {
@@ -363,6 +413,17 @@ impl<'a> Answers<'a> {
             line: line.trim_end().chars().take(80).collect(),
         }
     }
+}
+
+/// The fields of an answer but for its id, which is as the client wrote it and may be beyond what a
+/// value of the library holds.
+fn fields_of(line: &str) -> Option<Value> {
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_str(line).ok()?;
+    let fields = fields.into_iter().filter(|(name, _)| name != "id");
+    let parsed = fields.map(|(name, value)| Some((name, serde_json::from_str(value.get()).ok()?)));
+    parsed
+        .collect::<Option<Map<String, Value>>>()
+        .map(Value::Object)
 }
 
 /// Not all queries were sent.

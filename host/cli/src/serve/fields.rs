@@ -117,9 +117,30 @@ impl<'l> Fields<'l> {
         }
     }
 
+    /// The id, and whether it and the names of the fields are valid.
+    pub(super) fn begin(&mut self) -> (Id, Result<(), Value>) {
+        let names = self.check_names();
+        match self.id() {
+            Ok(id) => (id, names),
+            Err(error) => (Id::default(), names.and(Err(error))),
+        }
+    }
+
     /// The value of `id`; null if there is none.
-    pub(super) fn id(&mut self) -> Id {
-        Id(self.raw("id").map(ToOwned::to_owned))
+    ///
+    /// # Errors
+    /// `bad_query` for a text that is none: it would come back as it was written, and no strict reader
+    /// of the answer takes it.
+    fn id(&mut self) -> Result<Id, Value> {
+        let value = self.raw("id");
+        match value.filter(|value| has_half_a_pair(value.get())) {
+            Some(value) => Err(wrong(
+                "id",
+                value,
+                "a value whose texts have both halves of each surrogate pair",
+            )),
+            None => Ok(Id(value.map(ToOwned::to_owned))),
+        }
     }
 
     /// A field verbatim; null counts as missing.
@@ -194,7 +215,13 @@ impl<'l> Fields<'l> {
             let read = read.map_err(|_| wrong(&format!("{path}.{name}"), value, "a list"))?;
             Ok((name, read))
         };
-        fields.left.into_iter().map(read).collect()
+        fields.given().map(read).collect()
+    }
+
+    /// Fields that were not taken, but for those that are null, which count as left out.
+    fn given(self) -> impl Iterator<Item = (String, &'l RawValue)> {
+        let fields = self.left.into_iter();
+        fields.filter(|(_, value)| value.get() != "null")
     }
 
     /// Ends the fields of `what`.
@@ -202,11 +229,12 @@ impl<'l> Fields<'l> {
     /// # Errors
     /// `bad_query` with a remaining field.
     pub(super) fn end(self, what: &str) -> Result<(), Value> {
-        let Some((name, _)) = self.left.first() else {
+        let known = self.known.join(", ");
+        let path = self.path.clone();
+        let Some((name, _)) = self.given().next() else {
             return Ok(());
         };
-        let field = format!("{}{name}", self.path);
-        let known = self.known.join(", ");
+        let field = format!("{path}{name}");
         Err(bad(
             &field,
             &format!("{what} has no field {field:?}; it has {known}"),
@@ -217,6 +245,28 @@ impl<'l> Fields<'l> {
         let field = format!("{}{name}", self.path);
         bad(&field, &format!("{field:?} is missing; it is {what}"))
     }
+}
+
+/// Whether a text in JSON has an escape of a surrogate without the other one of its pair. A backslash
+/// stands in texts alone.
+fn has_half_a_pair(json: &str) -> bool {
+    let mut rest = json;
+    let mut is_open = false;
+    while let Some(at) = rest.find('\\') {
+        let follows = at == 0;
+        let escape = &rest[at + 1..];
+        let code = escape.strip_prefix('u').and_then(|hex| hex.get(..4));
+        let code = code.and_then(|hex| u32::from_str_radix(hex, 16).ok());
+        let is_low = code.is_some_and(|code| (0xDC00..0xE000).contains(&code));
+        let is_whole = if is_open { follows && is_low } else { !is_low };
+        if !is_whole {
+            return true;
+        }
+        is_open = code.is_some_and(|code| (0xD800..0xDC00).contains(&code));
+        // Of other escapes one byte, which is no other character's.
+        rest = &escape[if code.is_some() { 5 } else { 1 }..];
+    }
+    is_open
 }
 
 pub(super) fn wrong(field: &str, value: &RawValue, what: &str) -> Value {
@@ -231,4 +281,37 @@ pub(super) fn wrong(field: &str, value: &RawValue, what: &str) -> Value {
 
 pub(super) fn bad(field: &str, message: &str) -> Value {
     json!({"kind": "bad_query", "field": field, "message": message})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_pairs_are_found() {
+        let whole = [
+            r#""\ud83d\ude00""#,
+            r#""a\\ud800""#,
+            r#""\\\ud83d\ude00\ud83d\ude00""#,
+            r#"["\u0041\n\"", 7, {"\ud83d\ude00": null}]"#,
+            "1e400",
+        ];
+        for text in whole {
+            assert!(!has_half_a_pair(text), "{text}");
+        }
+        let half = [
+            r#""\ud800""#,
+            r#""\udc00""#,
+            r#""\ud83d \ude00""#,
+            r#""\ud83d\n\ude00""#,
+            r#""\ud83d\ud83d\ude00""#,
+            r#""\ud83d\ude00\ude00""#,
+            r#"["\ud83d","\ude00"]"#,
+            r#"{"\uDBFF": 1}"#,
+            r#""\\\ud800""#,
+        ];
+        for text in half {
+            assert!(has_half_a_pair(text), "{text}");
+        }
+    }
 }

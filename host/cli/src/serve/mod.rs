@@ -190,6 +190,10 @@ enum ServeBackend {
 /// Serves until the input or a signal ends it.
 pub(super) fn command(args: &ServeArgs) -> Result<ExitCode, CliError> {
     check_device(args.device, !matches!(args.backend, ServeBackend::Mega))?;
+    #[cfg(unix)]
+    if let Some(path) = &args.socket {
+        socket::check(path)?;
+    }
     let stop = Stop::watch();
     let others = args.files.iter().find(|file| !is_module(file));
     match (&*args.files, others) {

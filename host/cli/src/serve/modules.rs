@@ -112,9 +112,8 @@ impl Modules {
         let (id, answer) = match Fields::of_line(line) {
             Err(error) => (Id::default(), Err(error)),
             Ok(mut fields) => {
-                let names = fields.check_names();
-                let id = fields.id();
-                (id, names.and_then(|()| self.question(fields)))
+                let (id, is_valid) = fields.begin();
+                (id, is_valid.and_then(|()| self.question(fields)))
             }
         };
         let answer = answer.unwrap_or_else(|error| {

@@ -82,9 +82,8 @@ pub(super) fn read(line: &[u8], served: &Served) -> Result<Request, Bad> {
         id: Id::default(),
         error,
     })?;
-    let names = fields.check_names();
-    let id = fields.id();
-    let request = names.and_then(|()| request(fields, served));
+    let (id, is_valid) = fields.begin();
+    let request = is_valid.and_then(|()| request(fields, served));
     match request {
         Ok((priority, batch, asked)) => Ok(Request {
             id,

@@ -1,9 +1,12 @@
 //! Many clients of a Unix socket.
 
-use std::fs::{Metadata, Permissions};
+use std::collections::hash_map::RandomState;
+use std::fs::{DirBuilder, File, Metadata, Permissions};
+use std::hash::{BuildHasher, Hasher};
 use std::io::{self, BufReader, Read, Write};
 use std::net::Shutdown;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +17,7 @@ use serde_json::json;
 use super::Place;
 use super::session::{Activity, Session};
 use super::stop::Stop;
-use crate::unix::connect_within;
+use crate::unix::{LongPath, check_length, connect_within};
 use seawall::Cause;
 
 /// Time between two polls for clients and for the end.
@@ -31,6 +34,16 @@ pub(crate) enum SocketError {
     /// There is a file at its path.
     #[error("{path}: {what} is there already; remove it or name another path")]
     Taken { path: String, what: &'static str },
+    /// No client could connect to it.
+    #[error(transparent)]
+    Path(#[from] LongPath),
+    /// Its folder is missing, or is none.
+    #[error("{path}: {folder} {what}")]
+    Folder {
+        path: String,
+        folder: String,
+        what: &'static str,
+    },
     /// The system refused.
     #[error("{path}: {source}")]
     Io { path: String, source: io::Error },
@@ -45,7 +58,7 @@ impl SocketError {
     /// Whether the request is the cause.
     pub(crate) fn cause(&self) -> Cause {
         match self {
-            Self::Taken { .. } => Cause::Request,
+            Self::Taken { .. } | Self::Path(_) | Self::Folder { .. } => Cause::Request,
             Self::Io { source, .. } => Cause::of_io(source),
         }
     }
@@ -220,14 +233,11 @@ impl Socket {
     /// Opens a socket to which only its owner may connect at any time: it is made in a folder that
     /// only the owner may enter, and moves to its path once its mode is set.
     fn open(path: &Path) -> Result<Self, SocketError> {
+        check(path)?;
         clear(path)?;
         let failed = |source| SocketError::io(path, source);
-        let beside = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        let draft = Draft::beside(beside).map_err(failed)?;
-        let listener = UnixListener::bind(&draft.socket).map_err(failed)?;
+        let draft = Draft::beside(folder_of(path)).map_err(failed)?;
+        let listener = draft.bind().map_err(failed)?;
         std::fs::set_permissions(&draft.socket, Permissions::from_mode(0o600)).map_err(failed)?;
         let file = std::fs::symlink_metadata(&draft.socket).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
@@ -238,6 +248,34 @@ impl Socket {
             file: id_of(&file),
         })
     }
+}
+
+/// The folder of a path.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Refuses a path at which there can be no socket, before anything is read.
+pub(super) fn check(path: &Path) -> Result<(), SocketError> {
+    check_length(path)?;
+    let folder = folder_of(path);
+    let what = match folder.metadata() {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => "is no folder",
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound => "is missing, and the socket's folder has to be there",
+            io::ErrorKind::NotADirectory => "is no folder",
+            _ => return Err(SocketError::io(path, error)),
+        },
+    };
+    Err(SocketError::Folder {
+        path: path.display().to_string(),
+        folder: folder.display().to_string(),
+        what,
+    })
 }
 
 /// Moves the socket `draft` to `path`, which must still be free.
@@ -271,9 +309,21 @@ struct Draft {
 
 impl Draft {
     fn beside(parent: &Path) -> io::Result<Self> {
-        let folder = tempfile::tempdir_in(parent)?.keep();
+        // A name that nobody can have taken before.
+        let random = RandomState::new().build_hasher().finish();
+        let folder = parent.join(format!(".seawall-{random:016x}"));
+        DirBuilder::new().mode(0o700).create(&folder)?;
         let socket = folder.join("s");
         Ok(Self { folder, socket })
+    }
+
+    /// Binds the socket; by a descriptor of the folder if only its own path is too long.
+    fn bind(&self) -> io::Result<UnixListener> {
+        if check_length(&self.socket).is_ok() {
+            return UnixListener::bind(&self.socket);
+        }
+        let folder = File::open(&self.folder)?;
+        UnixListener::bind(format!("/proc/self/fd/{}/s", folder.as_raw_fd()))
     }
 }
 

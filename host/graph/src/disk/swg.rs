@@ -11,6 +11,7 @@ use crate::build::{Counts, Order};
 use crate::csr::Csr;
 use crate::ids::{Ids, NameTable};
 use crate::memory;
+use crate::sample::digest_of_sample;
 use crate::{BinaryProblem, Graph, GraphError, WeightKind};
 
 /// Bytes read at once.
@@ -316,6 +317,16 @@ impl SwgFile {
     #[must_use]
     pub fn weights(&self) -> Option<std::ops::Range<u64>> {
         self.sections.weights.clone()
+    }
+
+    /// A digest of the file's length and of blocks spread over it, of all bytes up to 16 MiB, by which
+    /// processes compare their files.
+    ///
+    /// # Errors
+    /// [`GraphError::Io`].
+    #[doc(hidden)]
+    pub fn digest(&self) -> Result<u64, GraphError> {
+        digest_of_sample(&self.file).map_err(failed(&self.path, "read"))
     }
 
     /// Refuses a file that was written to since it was opened.

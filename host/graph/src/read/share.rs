@@ -20,6 +20,7 @@ use crate::load::{LoadOptions, WeightChoice};
 use crate::memory::{self, Shortage};
 use crate::model::check_counts;
 use crate::notes::Notes;
+use crate::sample::digest_of_sample;
 use crate::weights::{Growing, each_weight};
 use crate::{Graph, GraphError, WeightKind};
 use bytemuck::allocation::{cast_vec, try_cast_vec};
@@ -27,7 +28,7 @@ use bytemuck::{cast_slice, cast_slice_mut};
 use rayon::prelude::*;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
@@ -201,6 +202,17 @@ impl TextFile {
         [self.bytes.start, self.bytes.end, self.lines]
     }
 
+    /// A digest of the file's length and of blocks spread over it, of all bytes up to 16 MiB, by which
+    /// processes compare their files.
+    ///
+    /// # Errors
+    /// [`GraphError::Io`].
+    #[doc(hidden)]
+    pub fn digest(&self) -> Result<u64, GraphError> {
+        let file = File::open(&self.path).map_err(self.failed("open"))?;
+        digest_of_sample(&file).map_err(self.failed("read"))
+    }
+
     /// Whether edges name nodes by their numbers, which the file states, and not by any ids.
     #[must_use]
     #[doc(hidden)]
@@ -217,6 +229,14 @@ impl TextFile {
 
     fn direction(&self) -> Direction {
         Direction::of(self.is_symmetric())
+    }
+
+    fn failed(&self, action: &'static str) -> impl Fn(io::Error) -> GraphError {
+        move |source| GraphError::Io {
+            file: self.name.clone(),
+            action,
+            source,
+        }
     }
 
     fn short(&self) -> impl Fn(Shortage) -> GraphError {
@@ -247,13 +267,7 @@ impl TextFile {
     where
         [u32; N]: bytemuck::Pod,
     {
-        let failed = |action| {
-            move |source| GraphError::Io {
-                file: self.name.clone(),
-                action,
-                source,
-            }
-        };
+        let failed = |action| self.failed(action);
         let mut file = File::open(&self.path).map_err(failed("open"))?;
         let all = u128::from(self.bytes.end - self.bytes.start);
         let mut cut = |share: u32| {
@@ -531,7 +545,7 @@ where
 }
 
 /// The place after the first newline at or after the byte before `at`, within `bytes`.
-fn line_after(file: &mut File, at: u64, bytes: &Range<u64>) -> std::io::Result<u64> {
+fn line_after(file: &mut File, at: u64, bytes: &Range<u64>) -> io::Result<u64> {
     if at <= bytes.start || at >= bytes.end {
         return Ok(at.clamp(bytes.start, bytes.end));
     }
