@@ -443,3 +443,141 @@ fn errors_of_the_whole_program_name_registers_as_the_text_does() {
     let error = read.program.encode(&PlanRequest::default()).unwrap_err();
     assert!(error.to_string().contains("register near"), "{error}");
 }
+
+/// Registers and waves of a text; every result, as the words of its values.
+fn words_of(registers: &str, waves: &str) -> HashMap<String, Vec<u32>> {
+    let graph = Graph::from_edges(4, &[(0, 1)], false).unwrap();
+    let text = format!(r#"{{"version": 1, "registers": [{registers}], "waves": [{waves}]}}"#);
+    run(&text, &graph)
+}
+
+/// Some values of each kind, with their least, their largest and their sum, and a number in all.
+const KINDS: [(&str, &str, [&str; 4]); 4] = [
+    (
+        "u32",
+        "[7, 4000000000, 3]",
+        ["3", "4000000000", "4000000010", "9"],
+    ),
+    ("i32", "[-5, 3, -1]", ["-5", "3", "-3", "-9"]),
+    (
+        "f32",
+        "[-1.5, 0.25, -0.5]",
+        ["-1.5", "0.25", "-1.75", "0.1"],
+    ),
+    (
+        "u64",
+        "[8589934592, 1, 4294967295]",
+        ["1", "8589934592", "12884901888", "4294967296"],
+    ),
+];
+
+#[test]
+fn waves_of_whole_registers_follow_the_kinds_of_their_values() {
+    for (kind, values, [min, max, sum, number]) in KINDS {
+        let given = format!(r#"{{"name": "given", "kind": "{kind}", "values": {values}}}"#);
+        let asked = |name: &str, count: u32| {
+            format!(r#"{{"name": "{name}", "kind": "{kind}", "count": {count}, "keep": true}}"#)
+        };
+        let wanted = |name: &str, list: &str| {
+            format!(r#"{{"name": "{name}", "kind": "{kind}", "values": {list}, "keep": true}}"#)
+        };
+        let registers = [
+            given,
+            asked("min", 1),
+            asked("max", 1),
+            asked("sum", 1),
+            asked("longer", 2),
+            asked("copied", 3),
+            asked("counted", 3),
+            asked("filled", 2),
+            wanted("wanted min", &format!("[{min}]")),
+            wanted("wanted max", &format!("[{max}]")),
+            wanted("wanted sum", &format!("[{sum}]")),
+            wanted("wanted longer", &format!("[{sum}, {number}]")),
+            wanted("wanted copied", values),
+            wanted("wanted counted", "[0, 1, 2]"),
+            wanted("wanted filled", &format!("[{number}, {number}]")),
+        ]
+        .join(", ");
+        let waves = format!(
+            r#"{{"wave": "reduce", "to": "min", "from": "given", "how": "min"}},
+            {{"wave": "reduce", "to": "max", "from": "given", "how": "max"}},
+            {{"wave": "reduce", "to": "sum", "from": "given", "how": "sum"}},
+            {{"wave": "fill", "to": "longer", "value": {number}}},
+            {{"wave": "reduce", "to": "longer", "from": "given", "how": "sum"}},
+            {{"wave": "copy", "to": "copied", "from": "given"}},
+            {{"wave": "iota", "to": "counted"}},
+            {{"wave": "fill", "to": "filled", "value": {number}}}"#
+        );
+        let found = words_of(&registers, &waves);
+        for name in ["min", "max", "sum", "longer", "copied", "counted", "filled"] {
+            assert_eq!(
+                found[name],
+                found[&format!("wanted {name}")],
+                "{kind} {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn kinds_that_a_wave_does_not_take_are_refused_by_name() {
+    let registers = r#"{"name": "words", "kind": "u32", "count": 4, "keep": true},
+        {"name": "floats", "kind": "f32", "count": 4}, {"name": "pairs", "kind": "u64", "count": 4}"#;
+    let fill = r#"{"wave": "fill", "to": "words", "value": 1}, {"wave": "fill", "to": "floats", "value": 1.5},
+        {"wave": "fill", "to": "pairs", "value": 4294967296}"#;
+    let body = r#""limit": 3, "body": [{"wave": "fill", "to": "words", "value": 2}]"#;
+    let cases = [
+        (
+            r#"{"wave": "copy", "to": "words", "from": "floats"}"#.to_owned(),
+            "register words holds values of U32, not of F32",
+        ),
+        (
+            r#"{"wave": "reduce", "to": "words", "from": "pairs", "how": "min"}"#.to_owned(),
+            "register words holds values of U32, not of U64",
+        ),
+        (
+            r#"{"wave": "reduce", "to": "floats", "from": "words", "how": "sum"}"#.to_owned(),
+            "register floats holds values of F32, not of U32",
+        ),
+        (
+            format!(r#"{{"wave": "while", "register": "pairs", {body}}}"#),
+            "register pairs holds values of U64, not of U32",
+        ),
+        (
+            format!(r#"{{"wave": "while", "register": "floats", {body}}}"#),
+            "register floats holds values of F32, not of U32",
+        ),
+        (
+            r#"{"wave": "fill", "to": "words", "value": 1.5}"#.to_owned(),
+            "waves[3].value: this is to be a whole number below 2^32",
+        ),
+        (
+            r#"{"wave": "fill", "to": "pairs", "value": -1}"#.to_owned(),
+            "waves[3].value: this is to be a whole number below 2^64",
+        ),
+        (
+            r#"{"wave": "each", "over": "nodes", "code": [{"store": "words", "value": "next"}]}"#
+                .to_owned(),
+            "no value is called \"next\"; there is none here yet",
+        ),
+        (
+            r#"{"wave": "each", "over": "nodes", "code": [{"store": "floats", "value": 0.5}]}"#
+                .to_owned(),
+            "or one with its kind, such as [\"f32\", 0.5]",
+        ),
+    ];
+    for (wave, expected) in cases {
+        let text =
+            format!(r#"{{"version": 1, "registers": [{registers}], "waves": [{fill}, {wave}]}}"#);
+        let refused = match read_text(&text, SIZE) {
+            Err(error) => error.to_string(),
+            Ok(read) => read
+                .program
+                .encode(&PlanRequest::default())
+                .unwrap_err()
+                .to_string(),
+        };
+        assert!(refused.contains(expected), "{wave}: {refused}");
+    }
+}

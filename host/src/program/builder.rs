@@ -7,7 +7,7 @@ use super::vocabulary::{BitOp, Mark, Meet, Over, Problems, Transfer};
 use super::wave::{Body, Name, RegisterSpec, Slot, WaveSpec};
 use crate::backend::TableLengths;
 use crate::own::OwnWaves;
-use seawall_core::abi::code::Kind;
+use seawall_core::abi::code::{Join, Joined, Kind};
 use seawall_core::abi::program::{Opcode, Reduction};
 use seawall_core::abi::search::{FrontierLayout, SearchPolicy, bitset_words};
 use seawall_core::plan::Strategy;
@@ -292,18 +292,40 @@ impl ProgramBuilder {
         wave
     }
 
-    /// Stores `value` in every word of `to`.
+    /// Stores `value` in every word of `to`: in both words of a number of 64 bits, and as the bits of a
+    /// float.
     pub fn fill(&mut self, name: &str, to: RegisterId, value: u32) {
         self.push(WaveSpec::new(name, Opcode::Fill).writing(to).with(0, value));
     }
 
-    /// Stores its own number in every word of `to`.
+    /// Stores its own number in every value of `to`.
     pub fn iota(&mut self, name: &str, to: RegisterId) {
+        match self.kind_of(to) {
+            Kind::U32 | Kind::I32 => self.iota_words(name, to),
+            Kind::F32 => self.each(name, Over::Values(to), |item| {
+                item.store(to, item.index().to_f32());
+            }),
+            Kind::U64 => self.each(name, Over::Values(to), |item| {
+                item.store(to, item.index().to_u64());
+            }),
+        }
+    }
+
+    /// Copies `from` to `to`, which has values of the same kind.
+    pub fn copy(&mut self, name: &str, to: RegisterId, from: RegisterId) {
+        self.need_kind(name, to, self.kind_of(from));
+        self.copy_words(name, to, from);
+    }
+
+    /// Stores its own number in every word of `to`, whatever its kind.
+    #[doc(hidden)]
+    pub fn iota_words(&mut self, name: &str, to: RegisterId) {
         self.push(WaveSpec::new(name, Opcode::Iota).writing(to));
     }
 
-    /// Copies `from` to `to`.
-    pub fn copy(&mut self, name: &str, to: RegisterId, from: RegisterId) {
+    /// Copies the words of `from` to `to`, whatever their kinds.
+    #[doc(hidden)]
+    pub fn copy_words(&mut self, name: &str, to: RegisterId, from: RegisterId) {
         self.push(
             WaveSpec::new(name, Opcode::Copy)
                 .writing(to)
@@ -374,15 +396,50 @@ impl ProgramBuilder {
         );
     }
 
-    /// Joins all words of `from` into the first word of `to`, whose other words keep their values: a
-    /// longer register has to be filled before.
+    /// Joins all values of `from` into the first one of `to`, whose others stay: a longer register has
+    /// to be filled before. A sum, a least or a largest value is of the kind of `from`, and a sum of
+    /// floats has the same bits everywhere; `Any` and `Count` look at words.
     pub fn reduce(&mut self, name: &str, how: Reduction, to: RegisterId, from: RegisterId) {
+        let join = match how {
+            Reduction::Sum => Some(Join::Sum),
+            Reduction::Min => Some(Join::Min),
+            Reduction::Max => Some(Join::Max),
+            Reduction::Any | Reduction::Count => None,
+        };
+        if let Some(join) = join
+            && [to, from]
+                .iter()
+                .any(|register| self.kind_of(*register) != Kind::U32)
+        {
+            return self.fold_all(name, join, to, from);
+        }
+        self.reduce_words(name, how, to, from);
+    }
+
+    /// Joins the words of `from` into the first one of `to`, whatever their kinds.
+    #[doc(hidden)]
+    pub fn reduce_words(&mut self, name: &str, how: Reduction, to: RegisterId, from: RegisterId) {
         let identity = if how == Reduction::Min { u32::MAX } else { 0 };
         self.set_first(name, "identity", to, identity);
         let wave = WaveSpec::new(name, Opcode::Reduce)
             .updating(to)
             .reading(0, from);
         self.push(wave.with(0, how as u32));
+    }
+
+    /// [`Self::reduce`] of values that are no unsigned words.
+    fn fold_all(&mut self, name: &str, how: Join, to: RegisterId, from: RegisterId) {
+        let kind = self.kind_of(to);
+        let least = Joined { how, kind }.identity();
+        self.each("identity", Over::Count(1), |item| match kind {
+            Kind::U32 => item.store(to, least as u32),
+            Kind::I32 => item.store(to, item.constant(least as u32 as i32)),
+            Kind::F32 => item.store(to, f32::from_bits(least as u32)),
+            Kind::U64 => item.store(to, least),
+        });
+        self.each(name, Over::Values(from), |item| {
+            item.fold(to, how, item.load(from));
+        });
     }
 
     /// Stores `word` in the first word of `to` and leaves the others alone, for the wave `name`,

@@ -125,7 +125,7 @@ impl ProgramBuilder {
         self.needs.weights = kind.or(self.needs.weights);
     }
 
-    fn refuse_code(&mut self, wave: &str, problem: CodeError) {
+    pub(super) fn refuse_code(&mut self, wave: &str, problem: CodeError) {
         let wave = wave.to_owned();
         self.refuse(ProgramError::Code { wave, problem });
     }
@@ -173,6 +173,26 @@ impl ProgramBuilder {
         Ok(wave)
     }
 
+    /// The kind of a register; whole numbers for one of another builder, which is refused elsewhere.
+    pub(super) fn kind_of(&self, register: RegisterId) -> Kind {
+        let spec = self.registers.get(register.number() as usize);
+        spec.map_or(Kind::U32, |spec| spec.kind)
+    }
+
+    /// Refuses wave `name` unless `register` holds values of `kind`.
+    pub(super) fn need_kind(&mut self, name: &str, register: RegisterId, kind: Kind) {
+        let needed = self.kind_of(register);
+        if needed != kind {
+            let spec = self.registers.get(register.number() as usize);
+            let problem = CodeError::RegisterKind {
+                register: spec.map_or_else(String::new, |spec| spec.name.to_string()),
+                found: kind,
+                needed,
+            };
+            self.refuse_code(name, problem);
+        }
+    }
+
     pub(super) fn values_of(&self, register: RegisterId) -> u32 {
         let spec = self.registers.get(register.number() as usize);
         spec.map_or(0, |spec| spec.words / spec.kind.words())
@@ -188,12 +208,16 @@ impl ProgramBuilder {
             let register = name(&slot);
             return Err(CodeError::ReadsWhatItWrites { register });
         }
+        if let Some(slot) = uses.stored.intersection(&uses.changed).next() {
+            let register = name(slot);
+            return Err(CodeError::StoresWhatItJoins { register });
+        }
         if let Over::List { list, count } = over {
             for register in [list, count] {
                 let slot = Slot(register.number());
                 if uses.writes().any(|written| written == slot) {
                     let register = name(&slot);
-                    return Err(CodeError::ReadsWhatItWrites { register });
+                    return Err(CodeError::ChangesItsItems { register });
                 }
             }
             return Ok(());
@@ -213,9 +237,24 @@ impl ProgramBuilder {
         Ok(())
     }
 
-    /// Repeats the waves that `body` adds while the first value of `condition` is not 0, at most
-    /// `max_iterations` times. Loops may be nested three deep, and contain searches and fixpoints.
+    /// Repeats the waves that `body` adds while the first value of `condition`, a whole number of 32
+    /// bits, is not 0, at most `max_iterations` times. Loops may be nested three deep, and contain searches and fixpoints.
     pub fn while_nonzero(
+        &mut self,
+        name: &str,
+        condition: RegisterId,
+        max_iterations: u32,
+        body: impl FnOnce(&mut Self),
+    ) {
+        if self.kind_of(condition) != Kind::I32 {
+            self.need_kind(name, condition, Kind::U32);
+        }
+        self.while_word(name, condition, max_iterations, body);
+    }
+
+    /// Works as [`Self::while_nonzero`] by the first word of a register, whatever its kind.
+    #[doc(hidden)]
+    pub fn while_word(
         &mut self,
         name: &str,
         condition: RegisterId,
@@ -333,8 +372,7 @@ impl Uses {
         let changed = |slot: &&Slot| self.changed.contains(slot);
         let mut others = self.others.iter();
         let found = others.find(|slot| stored(slot) || changed(slot));
-        let found = found.or_else(|| self.own.iter().find(changed));
-        found.or_else(|| self.stored.iter().find(changed)).copied()
+        found.or_else(|| self.own.iter().find(changed)).copied()
     }
 }
 

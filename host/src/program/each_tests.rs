@@ -1,5 +1,5 @@
 use super::*;
-use crate::program::PlanRequest;
+use crate::program::{Edge, PlanRequest};
 use seawall_core::abi::code::{Edges, Join};
 
 fn problem(code: impl for<'c> FnOnce(Item<'c>, [RegisterId; 3])) -> CodeError {
@@ -123,6 +123,71 @@ fn values_of_edges_end_with_their_part() {
         }
     });
     assert_eq!(found, CodeError::ValueOfEdge);
+}
+
+#[test]
+fn an_edge_ends_with_its_part() {
+    let leaked = |use_it: for<'c> fn(Item<'c>, Edge<'c>, RegisterId)| {
+        problem(|item, [words, ..]| {
+            let mut kept = None;
+            item.each_edge(Edges::Out, |edge| kept = Some(edge));
+            if let Some(edge) = kept {
+                use_it(item, edge, words);
+            }
+        })
+    };
+    let uses: [for<'c> fn(Item<'c>, Edge<'c>, RegisterId); 7] = [
+        |item, edge, words| item.store(words, edge.neighbour()),
+        |item, edge, words| item.store(words, edge.number()),
+        |item, edge, words| item.store(words, edge.weight()),
+        |item, edge, words| item.store(words, edge.there(words)),
+        |_, edge, _| edge.only(1),
+        |_, edge, _| edge.until(1),
+        |item, edge, words| {
+            let other = item.gather(Edges::In, Join::Sum, |_| edge.neighbour());
+            item.store(words, other);
+        },
+    ];
+    for use_it in uses {
+        assert_eq!(leaked(use_it), CodeError::ValueOfEdge);
+    }
+}
+
+#[test]
+fn stores_beside_joins_and_changes_of_the_items_are_refused() {
+    let register = "words".to_owned();
+    let found = problem(|item, [words, ..]| {
+        item.store(words, 1);
+        item.scatter(words, 0, Join::Sum, 1);
+    });
+    assert_eq!(found, CodeError::StoresWhatItJoins { register });
+    let mut program = ProgramBuilder::new(10);
+    let list = program.per_node("list", Kind::U32).unwrap();
+    let count = program.values("count", Kind::U32, 1).unwrap();
+    program.iota("list", list);
+    program.fill("all", count, 10);
+    program.each("wave", Over::List { list, count }, |item| {
+        item.scatter(count, 0, Join::Sum, 1);
+    });
+    let refused = program.encode(&PlanRequest::default()).unwrap_err();
+    let register = "count".to_owned();
+    let (wave, problem) = ("wave".to_owned(), CodeError::ChangesItsItems { register });
+    assert_eq!(refused, ProgramError::Code { wave, problem });
+}
+
+#[test]
+fn numbers_stand_on_either_side() {
+    let mut program = ProgramBuilder::new(10);
+    let words = program.per_node("words", Kind::U32).unwrap();
+    let floats = program.per_node("floats", Kind::F32).unwrap();
+    program.each("wave", Over::Nodes, |item| {
+        let number = item.index();
+        item.store(words, 9 - number + 3_u32 * number);
+        item.store(floats, 1.0 / number.to_f32() - 2 * number.to_f32());
+    });
+    program.keep(words);
+    program.keep(floats);
+    assert!(program.encode(&PlanRequest::default()).is_ok());
 }
 
 #[test]

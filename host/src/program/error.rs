@@ -30,7 +30,7 @@ pub enum ProgramError {
     /// A wave that runs once reads a changing register, or another wave changes a register of such
     /// waves.
     #[error(
-        "wave {wave} changes register {register} of waves that run once, or runs once and reads it though it changes; keep it out of the closure given to `once`"
+        "wave {wave} changes register {register} of waves that run once, or runs once and reads it though it changes; put it outside of `once`"
     )]
     ChangesBetweenRuns {
         /// Name of the wave.
@@ -274,8 +274,8 @@ pub enum CodeError {
         /// Kind of the values.
         kind: Kind,
     },
-    /// A value of an edge is used outside of its edge.
-    #[error("a value of an edge is used outside of its edges; return it to be joined")]
+    /// An edge, or a value of one, is used outside of its edge.
+    #[error("an edge or a value of one is used outside of its edges; return it to be joined")]
     ValueOfEdge,
     /// Edges of edges.
     #[error("edges are visited inside of edges; gather one of them in a wave before")]
@@ -294,6 +294,22 @@ pub enum CodeError {
         "register {register} is changed by some items and read by others, which may come before or after; store to another register, or read the latest value if either will do"
     )]
     ReadsWhatItWrites {
+        /// Name of the register.
+        register: String,
+    },
+    /// Items store to values that others join to.
+    #[error(
+        "register {register} is stored to by items and joined to by others, which may come before or after; join in both cases, or do one of them in another wave"
+    )]
+    StoresWhatItJoins {
+        /// Name of the register.
+        register: String,
+    },
+    /// Code changes the list whose entries are its items.
+    #[error(
+        "register {register} says which entries are the items of this wave, and the wave changes it; write to another one"
+    )]
+    ChangesItsItems {
         /// Name of the register.
         register: String,
     },

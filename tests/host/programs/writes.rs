@@ -44,7 +44,7 @@ proptest! {
         let source = program.input("source", from.len() as u64).unwrap();
         let to = program.values("to", kind, values).unwrap();
         program.fill("before", to, before);
-        program.reduce("join", how, to, source);
+        program.reduce_words("join", how, to, source);
         let list = program.words("list", from.len() as u64).unwrap();
         let count = program.words("count", values).unwrap();
         program.fill("empty", list, 0);

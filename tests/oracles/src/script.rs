@@ -358,8 +358,8 @@ impl Assembler {
         let program = &mut self.program;
         match *wave {
             Wave::Fill { to, value } => program.fill("fill", at(to), value),
-            Wave::Iota { to } => program.iota("iota", at(to)),
-            Wave::Copy { to, from } => program.copy("copy", at(to), at(from)),
+            Wave::Iota { to } => program.iota_words("iota", at(to)),
+            Wave::Copy { to, from } => program.copy_words("copy", at(to), at(from)),
             Wave::Combine { how, to, from } => {
                 program.combine("combine", how, at(to), from.map(at))
             }
@@ -367,11 +367,11 @@ impl Assembler {
                 program.scatter("scatter", at(to), at(list), value)
             }
             Wave::Gather { to, from, mask } => {
-                program.iota("number", at(to));
+                program.iota_words("number", at(to));
                 program.combine("mask", BitOp::And, at(to), [at(to), at(mask)]);
                 program.gather("gather", at(to), at(from), at(to));
             }
-            Wave::Reduce { how, to, from } => program.reduce("reduce", how, at(to), at(from)),
+            Wave::Reduce { how, to, from } => program.reduce_words("reduce", how, at(to), at(from)),
             Wave::GenKill { to, from } => {
                 let [from, generated, killed] = from.map(at);
                 let transfer = Transfer {
@@ -404,7 +404,7 @@ impl Assembler {
             std::mem::swap(&mut self.program, program);
         };
         match condition {
-            Some(condition) => inner.while_nonzero("while", condition, max, add),
+            Some(condition) => inner.while_word("while", condition, max, add),
             None => inner.fixpoint("loop", max, &mut add),
         }
         self.program = inner;
@@ -445,7 +445,7 @@ impl Assembler {
             (Ok(copy), Ok(sources)) => (copy, sources),
             _ => return from,
         };
-        self.program.copy("copy", copy, from);
+        self.program.copy_words("copy", copy, from);
         self.program.each("sources", Over::Values(copy), |item| {
             let word = item.load(copy);
             item.store(sources, word.below(nodes).select(word, UNREACHED));
@@ -470,7 +470,7 @@ impl Assembler {
     fn add_components(&mut self, to: Slot, search: Option<[u32; 2]>) {
         let labels = self.at(to);
         let program = &mut self.program;
-        program.iota("labels", labels);
+        program.iota_words("labels", labels);
         let known =
             search.and_then(|search| components::hook_reached(program, labels, search).ok());
         match known.filter(|_| self.is_symmetric) {

@@ -490,24 +490,31 @@ class Program:
 
     def fill(self, to: Register, value: Number) -> None:
         """Stores a number in every place: in a register of floats the float next to it."""
+        wave: dict[str, Any] = {"wave": "fill", "to": to.name}
         if to.kind == "f32":
-            value = int(np.float32(value).view(np.uint32))
-        elif value != int(value):
+            # JSON has no infinite numbers.
+            wave["value"] = {"word": int(np.float32(value).view(np.uint32))}
+        elif value == int(value):
+            wave["value"] = int(value)
+        else:
             raise refuse(f"{value!r} in every place of a register of {to.kind}; give a whole number")
-        self._waves.append({"wave": "fill", "to": to.name, "value": int(value)})
+        self._waves.append(wave)
 
     def iota(self, to: Register) -> None:
         """Stores its own number in every place."""
         self._waves.append({"wave": "iota", "to": to.name})
 
     def copy(self, to: Register, source: Register) -> None:
-        """Copies a register."""
+        """Copies a register to one of the same kind."""
         self._waves.append({"wave": "copy", "to": to.name, "from": source.name})
 
     def reduce(
         self, to: Register, source: Register, how: Literal["any", "count", "sum", "min", "max"]
     ) -> None:
-        """Reduces all words of a register to the first one of another."""
+        """Reduces all values of a register to the first one of another of its kind.
+
+        `any` and `count`, which counts bits, look at words, whatever the kinds are.
+        """
         self._waves.append({"wave": "reduce", "to": to.name, "from": source.name, "how": how})
 
     def search(

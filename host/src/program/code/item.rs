@@ -18,6 +18,8 @@ pub struct Item<'c> {
 #[derive(Clone, Copy, Debug)]
 pub struct Edge<'c> {
     item: Item<'c>,
+    /// The edge part that it belongs to.
+    part: u32,
 }
 
 impl<'c> Deref for Edge<'c> {
@@ -233,7 +235,8 @@ impl<'c> Item<'c> {
         body: impl FnOnce(Edge<'c>) -> [(Join, Value<'c>); N],
     ) -> [Value<'c>; N] {
         let begin = self.coder.begin_edges(edges);
-        let reductions = body(Edge { item: self });
+        let part = self.coder.part();
+        let reductions = body(Edge { item: self, part });
         let kinds = reductions.map(|(_, value)| value.kind());
         let joins = reductions.map(|(how, value)| (self.joined(how, value.kind()), value.id()));
         let made = self.coder.end_edges(begin, edges, joins);
@@ -262,10 +265,18 @@ impl<'c> Item<'c> {
 }
 
 impl<'c> Edge<'c> {
+    /// Its item, within the code of the edge.
+    fn here(self) -> Item<'c> {
+        if self.coder.part() != self.part {
+            self.coder.refuse(CodeError::ValueOfEdge);
+        }
+        self.item
+    }
+
     /// The node at the other end.
     #[must_use]
     pub fn neighbour(self) -> Value<'c> {
-        self.make(Kind::U32, Step::taking(Source::Neighbour))
+        self.here().make(Kind::U32, Step::taking(Source::Neighbour))
     }
 
     /// The value of the node at the other end in `register`, from before the wave.
@@ -277,38 +288,38 @@ impl<'c> Edge<'c> {
     /// Number of the edge among all of its direction.
     #[must_use]
     pub fn number(self) -> Value<'c> {
-        self.make(Kind::U32, Step::of(Op::EdgeNumber))
+        self.here().make(Kind::U32, Step::of(Op::EdgeNumber))
     }
 
     /// The edge's weight, a whole number.
     #[must_use]
     pub fn weight(self) -> Value<'c> {
         self.coder.need_weights(WeightKind::Integer);
-        self.make(Kind::U32, Step::of(Op::EdgeWeight))
+        self.here().make(Kind::U32, Step::of(Op::EdgeWeight))
     }
 
     /// The word of the edge's weight, of that kind; words of a kind order like the weights.
     pub(crate) fn weight_word(self, kind: WeightKind) -> Value<'c> {
         self.coder.need_weights(kind);
-        self.make(Kind::U32, Step::of(Op::EdgeWeight))
+        self.here().make(Kind::U32, Step::of(Op::EdgeWeight))
     }
 
     /// The edge's weight, a float.
     #[must_use]
     pub fn float_weight(self) -> Value<'c> {
         self.coder.need_weights(WeightKind::Float);
-        self.make(Kind::F32, Step::of(Op::EdgeWeight))
+        self.here().make(Kind::F32, Step::of(Op::EdgeWeight))
     }
 
     /// Skips the rest of the code for this edge, and its joins, unless `condition` holds.
     pub fn only(self, condition: impl Operand<'c>) {
-        let condition = self.value(condition).expect("only", Kind::U32);
+        let condition = self.here().value(condition).expect("only", Kind::U32);
         self.coder.act(Step::of(Op::Only).using([condition.id()]));
     }
 
     /// Allows to skip the rest of the row if `condition` holds.
     pub fn until(self, condition: impl Operand<'c>) {
-        let condition = self.value(condition).expect("until", Kind::U32);
+        let condition = self.here().value(condition).expect("until", Kind::U32);
         self.coder.act(Step::of(Op::Until).using([condition.id()]));
     }
 }

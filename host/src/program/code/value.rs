@@ -397,6 +397,28 @@ macro_rules! operators {
     };
 }
 
+/// The same with a number on the left.
+macro_rules! left_operators {
+    ($($number:ty)*) => {
+        $(left_operators! {
+            @of $number: Add add, Sub sub, Mul mul, Div div, Rem rem, BitAnd bitand, BitOr bitor,
+            BitXor bitxor
+        })*
+    };
+    (@of $number:ty: $($trait:ident $method:ident),*) => {
+        $(
+            impl<'c> ops::$trait<Value<'c>> for $number {
+                type Output = Value<'c>;
+                fn $method(self, other: Value<'c>) -> Value<'c> {
+                    ops::$trait::$method(self.value(other), other)
+                }
+            }
+        )*
+    };
+}
+
+left_operators! { u32 i32 u64 f32 f64 }
+
 operators! {
     Add, add, all(Op::Add, Op::Add, Op::AddFloat, Op::AddWide);
     Sub, sub, all(Op::Sub, Op::Sub, Op::SubFloat, Op::SubWide);

@@ -121,6 +121,12 @@ impl<'t> At<'t> {
         number.ok_or_else(|| self.expected("a whole number below 2^32"))
     }
 
+    /// A whole number of 32 bits in code, where others have their kind beside them.
+    pub(super) fn constant(&self) -> Result<u32, TextError> {
+        let what = "a whole number below 2^32, or one with its kind, such as [\"f32\", 0.5]";
+        self.word().map_err(|_| self.expected(what))
+    }
+
     /// A whole number of 32 bits with a sign.
     pub(super) fn signed(&self) -> Result<i32, TextError> {
         let number = self

@@ -40,6 +40,14 @@ pub enum TextError {
     Program(#[from] ProgramError),
 }
 
+/// The known names, of which there may be none yet.
+fn listed(known: &str) -> String {
+    match known {
+        "" => "there is none here yet".to_owned(),
+        known => format!("there are {known}"),
+    }
+}
+
 /// A part of a program's text is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -57,7 +65,7 @@ pub enum TextProblem {
         what: &'static str,
     },
     /// An unknown name.
-    #[error("no {what} is called {name:?}{}; there are {known}", did_you_mean(name, known.split(", ")))]
+    #[error("no {what} is called {name:?}{}; {}", did_you_mean(name, known.split(", ")), listed(known))]
     Unknown {
         /// Its meaning.
         what: &'static str,

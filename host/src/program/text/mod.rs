@@ -16,7 +16,9 @@ use self::at::At;
 use self::registers::Registers;
 use crate::own::OwnWaves;
 use crate::program::builder::ProgramBuilder;
+use crate::program::encoded::RegisterId;
 use crate::program::vocabulary::Over;
+use seawall_core::abi::code::Kind;
 use seawall_core::abi::program::Reduction;
 
 pub use error::{TextError, TextProblem};
@@ -176,8 +178,7 @@ impl Target<'_, '_> {
         match at.field("wave")?.text()? {
             "fill" => {
                 check(&["to", "value"])?;
-                let value = at.field("value")?.word()?;
-                self.program.fill(name, register("to")?, value);
+                self.fill(name, register("to")?, &at.field("value")?)?;
             }
             "iota" => {
                 check(&["to"])?;
@@ -200,6 +201,29 @@ impl Target<'_, '_> {
                 self.program.reduce(name, how, to, from);
             }
         }
+        Ok(())
+    }
+
+    /// Fills a register with a value of its kind, or with a word.
+    fn fill(&mut self, name: &str, to: RegisterId, value: &At<'_>) -> Result<(), TextError> {
+        let word = match self.program.kind_of(to) {
+            _ if value.has("word") => {
+                value.check_fields(&["word"])?;
+                value.field("word")?.word()?
+            }
+            Kind::U32 => value.word()?,
+            Kind::I32 => value.signed()? as u32,
+            Kind::F32 => value.float()?.to_bits(),
+            Kind::U64 => match value.long()? {
+                0 => 0,
+                long => {
+                    self.program
+                        .each(name, Over::Values(to), |item| item.store(to, long));
+                    return Ok(());
+                }
+            },
+        };
+        self.program.fill(name, to, word);
         Ok(())
     }
 

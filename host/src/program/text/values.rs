@@ -94,7 +94,7 @@ impl<'a, 't, 'c> Names<'a, 't, 'c> {
             });
         }
         if !at.is_list() {
-            return Ok(self.item.constant(at.word()?));
+            return Ok(self.item.constant(at.constant()?));
         }
         let parts = at.items()?;
         let Some((operation, operands)) = parts.split_first() else {
