@@ -150,13 +150,24 @@ impl ProgramFile {
     }
 }
 
+/// The double with the fewest digits of which `float` is the nearest float, so that a text has no
+/// digits that the float does not know.
+fn shortest(float: f32) -> f64 {
+    let double = float.to_string().parse().unwrap_or(f64::from(float));
+    if double as f32 == float {
+        double
+    } else {
+        f64::from(float)
+    }
+}
+
 /// The values of a kind in `words`, as JSON; NaN is null.
 pub(super) fn values(kind: Kind, words: &[u32]) -> impl Iterator<Item = Value> {
     let words = words.chunks_exact(kind.words() as usize);
     words.map(move |words| match (kind, words) {
         (Kind::U32, [word]) => json!(word),
         (Kind::I32, [word]) => json!(*word as i32),
-        (Kind::F32, [word]) => json!(f32::from_bits(*word)),
+        (Kind::F32, [word]) => json!(shortest(f32::from_bits(*word))),
         (_, [low, high]) => json!(u64::from(*low) | u64::from(*high) << 32),
         _ => Value::Null,
     })

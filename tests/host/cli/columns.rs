@@ -115,7 +115,7 @@ fn columns_of_a_program_are_as_requested_in_their_order() {
             .0
             .refused(parts);
     };
-    refused("node", &["node", "index, squares"]);
+    refused("nodes", &["nodes", "index, node, name, squares"]);
     refused("squares,squares", &["squares", "twice"]);
     // Results of other lengths do not matter if they are not requested.
     let lists = std::fs::read_to_string(format!("{PROGRAMS}/lists.json")).unwrap();
@@ -157,4 +157,49 @@ fn shorter_results_end_early_but_not_in_arrays() {
     let (done, program) = run(folder.path(), SQUARES, "program.json");
     assert_eq!(done.code, 2);
     assert_eq!(program, SQUARES.as_bytes(), "the program stays");
+}
+
+#[test]
+fn rows_of_nodes_have_their_ids_and_names() {
+    let tenths = r#"{"version": 1, "registers": [
+        {"name": "tenth", "kind": "f32", "count": "nodes", "keep": true}
+    ], "waves": [{"wave": "fill", "to": "tenth", "value": 0.1}]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let written = |file: &str, graph: &str, out: &str, more: &[&str]| {
+        let paths = [file, "tenths.json", out].map(|name| folder.path().join(name));
+        let [graph_file, program, out] = paths.each_ref().map(|path| path.to_str().unwrap());
+        std::fs::write(graph_file, graph).unwrap();
+        std::fs::write(program, tenths).unwrap();
+        let arguments = ["run", graph_file, "--program", program, "--out", out, "-q"];
+        let done = finish(seawall(&arguments).args(more));
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        std::fs::read(out).unwrap()
+    };
+    let text = |file, graph, out, more: &[&str]| {
+        String::from_utf8(written(file, graph, out, more)).unwrap()
+    };
+    let (named, numbered) = ("source,target\nbob,alice\n", "7 900\n");
+    assert_eq!(
+        text("named.csv", named, "x.csv", &[]),
+        "index,name,tenth\n0,alice,0.1\n1,bob,0.1\n"
+    );
+    assert_eq!(
+        text("numbered.el", numbered, "x.csv", &[]),
+        "index,node,tenth\n0,7,0.1\n1,900,0.1\n"
+    );
+    assert_eq!(
+        text("named.csv", named, "x.json", &["--columns", "name,tenth"]),
+        "[\n{\"name\":\"alice\",\"tenth\":0.1},\n{\"name\":\"bob\",\"tenth\":0.1}\n]\n"
+    );
+    assert_eq!(
+        text(
+            "numbered.el",
+            numbered,
+            "x.csv",
+            &["--columns", "name,node"]
+        ),
+        "name,node\n7,7\n900,900\n"
+    );
+    let array = written("numbered.el", numbered, "x.npy", &["--columns", "node"]);
+    assert!(array.ends_with(&[7_u64, 900].map(u64::to_le_bytes).concat()));
 }

@@ -8,77 +8,167 @@ use serde_json::Value;
 use crate::error::CliError;
 use crate::program::ProgramFailure;
 use seawall::graph::npy::{Dtype, Element, head};
+use seawall::graph::{Graph, NodeLabel};
 use seawall::program::{Kind, TextResult};
 use seawall_report::table::RowFormat;
 
 /// Name of the first column, the number of the value.
 const INDEX: &str = "index";
 
-/// A column: its name, its kind, its values; NaN is null. Without values, the number of each row.
+/// Names of the columns of nodes: their ids in the file, and their names.
+const NODE: &str = "node";
+const NAME: &str = "name";
+
+/// The cells of a column.
 #[derive(Clone, Copy)]
-pub(super) struct ResultColumn<'a> {
-    pub(super) name: &'a str,
-    pub(super) kind: Kind,
-    pub(super) values: Option<&'a [Value]>,
+enum Cells<'a> {
+    /// The number of each row.
+    Numbers,
+    /// Ids of nodes.
+    Ids(&'a Graph),
+    /// Names of nodes, or their ids where they have none.
+    Names(&'a Graph),
+    /// Values of a result; NaN is null.
+    Values(&'a [Value]),
 }
 
-impl ResultColumn<'_> {
+/// A column: its name, the kind of its values, its cells.
+#[derive(Clone, Copy)]
+pub(super) struct ResultColumn<'a> {
+    name: &'a str,
+    kind: Kind,
+    cells: Cells<'a>,
+}
+
+impl<'a> ResultColumn<'a> {
     /// The number of each row.
     const INDEX: Self = Self {
         name: INDEX,
         kind: Kind::U64,
-        values: None,
+        cells: Cells::Numbers,
     };
 
+    pub(super) const fn of_result(name: &'a str, kind: Kind, values: &'a [Value]) -> Self {
+        let cells = Cells::Values(values);
+        Self { name, kind, cells }
+    }
+
+    const fn of_nodes(which: Which, graph: &'a Graph) -> Self {
+        let (name, cells) = match which {
+            Which::Name => (NAME, Cells::Names(graph)),
+            _ => (NODE, Cells::Ids(graph)),
+        };
+        let kind = Kind::U64;
+        Self { name, kind, cells }
+    }
+
     /// The cell of a row; `None` beyond the last value.
-    fn cell(&self, row: usize) -> Option<Cow<'_, Value>> {
-        match self.values {
-            None => Some(Cow::Owned(row.into())),
-            Some(values) => values.get(row).map(Cow::Borrowed),
+    fn cell(&self, row: usize) -> Option<Cow<'a, Value>> {
+        let node = |graph: &Graph| u32::try_from(row).ok().filter(|node| *node < graph.nodes());
+        match self.cells {
+            Cells::Numbers => Some(Cow::Owned(row.into())),
+            Cells::Ids(graph) => node(graph).map(|node| Cow::Owned(graph.original_id(node).into())),
+            Cells::Names(graph) => node(graph).map(|node| {
+                Cow::Owned(match graph.label_of(node) {
+                    NodeLabel::Name(name) => name.into(),
+                    NodeLabel::Id(id) => id.into(),
+                })
+            }),
+            Cells::Values(values) => values.get(row).map(Cow::Borrowed),
         }
     }
 }
 
-/// The columns of a file: the requested ones, or the number of each row and all results.
-pub(super) struct Choice(Vec<Option<usize>>);
+/// A column that a file may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Which {
+    Index,
+    Node,
+    Name,
+    Result(usize),
+}
+
+/// The requested columns of a file; none for the usual ones.
+pub(super) struct Choice(Vec<Which>);
 
 impl Choice {
-    pub(super) fn of(asked: &[String], results: &[TextResult]) -> Result<Self, CliError> {
-        let known = std::iter::once(INDEX).chain(results.iter().map(|result| result.name.as_str()));
-        let known: Vec<&str> = known.collect();
-        let place = |name: &String| known.iter().position(|known| known == name);
-        let mut places = Vec::new();
+    pub(super) fn of(
+        asked: &[String],
+        results: &[TextResult],
+        format: Option<RowFormat>,
+    ) -> Result<Self, CliError> {
+        let mut known = vec![(INDEX, Which::Index)];
+        let nodes = [(NODE, Which::Node), (NAME, Which::Name)];
+        // An array of NumPy holds no texts of any length.
+        let nodes = nodes.into_iter().filter(|(name, which)| {
+            let is_taken = results.iter().any(|result| result.name == *name);
+            let fits = *which != Which::Name || format != Some(RowFormat::Npy);
+            fits && !is_taken
+        });
+        known.extend(nodes);
+        let results = results.iter().enumerate();
+        known.extend(results.map(|(at, result)| (result.name.as_str(), Which::Result(at))));
+        let mut chosen = Vec::new();
         for column in asked {
-            let Some(at) = place(column) else {
-                let known = known.iter().map(|known| (*known).to_owned()).collect();
+            let Some((_, which)) = known.iter().find(|(known, _)| known == column) else {
+                let known = known.iter().map(|(known, _)| (*known).to_owned()).collect();
                 let column = column.clone();
                 return Err(CliError::NoSuchColumn { column, known });
             };
-            if places.contains(&at) {
+            if chosen.contains(which) {
                 let column = column.clone();
                 return Err(CliError::ColumnTwice { column });
             }
-            places.push(at);
+            chosen.push(*which);
         }
-        if places.is_empty() {
-            places.extend(0..known.len());
-        }
-        Ok(Self(places.iter().map(|at| at.checked_sub(1)).collect()))
+        Ok(Self(chosen))
     }
 
     /// The results among them, in their order.
     fn results<'a, T>(&self, of: &'a [T]) -> Vec<&'a T> {
-        let places = self.0.iter().flatten();
-        places.filter_map(|at| of.get(*at)).collect()
+        if self.0.is_empty() {
+            return of.iter().collect();
+        }
+        let place = |which: &Which| match which {
+            Which::Result(at) => of.get(*at),
+            Which::Index | Which::Node | Which::Name => None,
+        };
+        self.0.iter().filter_map(place).collect()
     }
 
-    fn columns<'a>(&self, of: &[ResultColumn<'a>]) -> Vec<ResultColumn<'a>> {
-        let column = |at: &Option<usize>| match at {
-            None => Some(ResultColumn::INDEX),
-            Some(at) => of.get(*at).copied(),
+    /// The columns, of results `of` a graph. The usual ones are the number of each row, where the
+    /// results are of nodes the ids and names that these have in the file, and all results.
+    fn columns<'a>(
+        &self,
+        of: &[ResultColumn<'a>],
+        graph: &'a Graph,
+        format: RowFormat,
+    ) -> Vec<ResultColumn<'a>> {
+        let column = |which: &Which| match which {
+            Which::Index => Some(ResultColumn::INDEX),
+            Which::Node | Which::Name => Some(ResultColumn::of_nodes(*which, graph)),
+            Which::Result(at) => of.get(*at).copied(),
         };
-        self.0.iter().filter_map(column).collect()
+        if !self.0.is_empty() {
+            return self.0.iter().filter_map(column).collect();
+        }
+        let is_free = |name: &str| of.iter().all(|column| column.name != name);
+        let is_of_nodes = rows(of) == Some(graph.nodes() as usize);
+        let mut all = vec![ResultColumn::INDEX];
+        if is_of_nodes && has_ids(graph) && is_free(NODE) {
+            all.extend(column(&Which::Node));
+        }
+        if is_of_nodes && graph.has_names() && format != RowFormat::Npy && is_free(NAME) {
+            all.extend(column(&Which::Name));
+        }
+        all.extend(of);
+        all
     }
+}
+
+/// Whether some node has another id than its number.
+fn has_ids(graph: &Graph) -> bool {
+    (0..graph.nodes()).any(|node| graph.original_id(node) != u64::from(node))
 }
 
 /// Refuses results that a file of this format cannot name.
@@ -124,10 +214,11 @@ pub(super) fn check_lengths(
 pub(super) fn write(
     results: &[ResultColumn<'_>],
     choice: &Choice,
+    graph: &Graph,
     format: RowFormat,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let columns = choice.columns(results);
+    let columns = choice.columns(results, graph, format);
     let rows = match rows(&columns) {
         None => rows(results),
         rows => rows,
@@ -142,8 +233,11 @@ pub(super) fn write(
 
 /// Values of the longest of these columns that have values.
 fn rows(columns: &[ResultColumn<'_>]) -> Option<usize> {
-    let lengths = columns.iter().filter_map(|column| column.values);
-    lengths.map(<[Value]>::len).max()
+    let lengths = columns.iter().filter_map(|column| match column.cells {
+        Cells::Values(values) => Some(values.len()),
+        Cells::Numbers | Cells::Ids(_) | Cells::Names(_) => None,
+    });
+    lengths.max()
 }
 
 fn write_csv(columns: &[ResultColumn<'_>], rows: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -154,6 +248,7 @@ fn write_csv(columns: &[ResultColumn<'_>], rows: usize, out: &mut dyn Write) -> 
             .iter()
             .map(|column| match column.cell(row).as_deref() {
                 None | Some(Value::Null) => String::new(),
+                Some(Value::String(name)) => name.clone(),
                 Some(value) => value.to_string(),
             });
         lines.write_record(cells)?;

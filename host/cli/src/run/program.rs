@@ -51,7 +51,8 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     if let Some((_, format)) = asked.table {
         columns::check(&sketch.results, format)?;
     }
-    let choice = Choice::of(&output.columns, &sketch.results)?;
+    let format = asked.table.map(|(_, format)| format);
+    let choice = Choice::of(&output.columns, &sketch.results, format)?;
     let form = args.form.form();
     let options = LoadOptions {
         weights: args.weights.choice(),
@@ -113,7 +114,9 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     };
     if let Some((path, format)) = asked.table {
         let columns: Vec<_> = report.results.iter().map(ResultReport::column).collect();
-        write_whole(path, |out| columns::write(&columns, &choice, format, out))?;
+        write_whole(path, |out| {
+            columns::write(&columns, &choice, graph, format, out)
+        })?;
     }
     if output.json {
         print(|out| json(&report, out))?;
@@ -185,11 +188,7 @@ fn named<S: Serializer>(kind: &Kind, serializer: S) -> Result<S::Ok, S::Error> {
 
 impl ResultReport {
     fn column(&self) -> ResultColumn<'_> {
-        ResultColumn {
-            name: &self.name,
-            kind: self.kind,
-            values: Some(&self.values),
-        }
+        ResultColumn::of_result(&self.name, self.kind, &self.values)
     }
 }
 
