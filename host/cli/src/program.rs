@@ -67,6 +67,13 @@ pub(super) enum ProgramFailure {
         /// Words that are taken.
         most: u64,
     },
+    /// An input of the command line that the program does not take.
+    #[error("--input {argument}: {problem}")]
+    Input {
+        /// The argument, or the input's name.
+        argument: String,
+        problem: String,
+    },
     /// A program for several graphs.
     #[error("--program runs on one graph, and these are {graphs}; run it on each alone")]
     Batch {
@@ -111,6 +118,7 @@ impl ProgramFailure {
             Self::Lengths { names, counts } => {
                 json!({"kind": "result_lengths", "names": names, "counts": counts})
             }
+            Self::Input { argument, .. } => json!({"kind": "program_input", "input": argument}),
             Self::Batch { graphs } => json!({"kind": "one_graph", "graphs": graphs}),
         }
     }

@@ -82,6 +82,7 @@ Examples:
   seawall run gen:batch:8192:chain:512 --analysis bfs --source 0 --json
   seawall run graphs/ extra.mtx @more.txt --analysis cc --out components.csv
   seawall run gen:rmat:12:8 --program examples/programs/components.json
+  seawall run gen:grid:64 --program examples/programs/distances.json --input sources=[5]
   seawall run web.swg --analysis pagerank --budget 2GiB --json | jq .streamed_bytes
 
 Files: Matrix Market (.mtx), edge list (.txt, .el, .csv), DIMACS (.gr, .col, .max), PACE
@@ -130,6 +131,12 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = NOT_OF_PROGRAMS,
         hide_short_help = true, help_heading = ANALYSIS)]
     program: Option<PathBuf>,
+    /// Values of one of the program's inputs, a JSON list or a number, in place of those of its
+    /// text.
+    #[arg(long = "input", value_name = "NAME=VALUES", requires = "program",
+        conflicts_with = "analysis",
+        hide_short_help = true, help_heading = ANALYSIS)]
+    inputs: Vec<String>,
     #[command(flatten)]
     sources: SourceArgs,
     #[command(flatten)]

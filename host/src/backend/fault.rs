@@ -129,7 +129,7 @@ fn what(record: &FaultRecord, missing: &[u32]) -> String {
         }
         FaultCode::BadIndex => {
             return format!(
-                "index {arrived} of a register of {expected} words; correct what the wave takes it from"
+                "index {arrived} of a register of {expected} words; correct what the wave takes it from, or make the list longer that it appends to"
             );
         }
         FaultCode::NotANode => {

@@ -203,3 +203,39 @@ fn rows_of_nodes_have_their_ids_and_names() {
     let array = written("numbered.el", numbered, "x.npy", &["--columns", "node"]);
     assert!(array.ends_with(&[7_u64, 900].map(u64::to_le_bytes).concat()));
 }
+
+#[test]
+fn inputs_of_a_program_are_set_by_name() {
+    let program = format!("{PROGRAMS}/distances.json");
+    let run = |more: &[&str]| {
+        let arguments = ["run", "gen:grid:3", "--program", &program, "--json"];
+        finish(seawall(&arguments).args(more))
+    };
+    let distances = |more: &[&str]| run(more).json()["results"][0]["values"].clone();
+    let from_8 = distances(&["--input", "sources=[8]"]);
+    assert_eq!(distances(&["--input", "sources=8"]), from_8);
+    assert_eq!((&from_8[8], &distances(&[])[0]), (&json!(0), &json!(0)));
+    assert_eq!(from_8[0], distances(&[])[8]);
+    assert_ne!(from_8[0], 0);
+    let refused: [(&[&str], &[&str]); 6] = [
+        (
+            &["sources=[1,2]"],
+            &["--input sources", "2 values", "takes 1"],
+        ),
+        (&["source=1"], &["no input is called \"source\"", "sources"]),
+        (&["sources"], &["--input sources: write NAME=VALUES"]),
+        (&["sources=x"], &["--input sources=x", "no JSON list"]),
+        (
+            &["sources=[-1]"],
+            &["sources[0]", "whole number below 2^32"],
+        ),
+        (&["sources=1", "sources=2"], &["sources has values already"]),
+    ];
+    for (inputs, parts) in refused {
+        let more: Vec<&str> = inputs
+            .iter()
+            .flat_map(|input| ["--input", *input])
+            .collect();
+        run(&more).refused(parts);
+    }
+}

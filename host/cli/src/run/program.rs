@@ -52,6 +52,7 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
         columns::check(&sketch.results, format)?;
     }
     let format = asked.table.map(|(_, format)| format);
+    let given = Given::read(&args.inputs, &sketch)?;
     let choice = Choice::of(&output.columns, &sketch.results, format)?;
     let form = args.form.form();
     let options = LoadOptions {
@@ -67,10 +68,11 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
     let mut taken = Taken::as_asked(&read, form);
     taken.mirrored_edges = stats.mirrored;
     taken.symmetric = read.has_all_images();
-    let program = text.program(GraphSize {
+    let mut program = text.program(GraphSize {
         nodes: graph.nodes(),
         edges: graph.edges(),
     })?;
+    given.set(&mut program)?;
     if let Some((_, format)) = asked.table {
         columns::check_lengths(&program.results, &choice, format)?;
     }
@@ -124,6 +126,60 @@ pub(super) fn command(asked: ProgramRequest<'_>) -> Result<ExitCode, CliError> {
         print(|out| report.write(out))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Values of inputs on the command line.
+struct Given(Vec<(String, Value)>);
+
+impl Given {
+    /// Reads arguments `NAME=VALUES` for inputs of `program`, whatever its sizes are.
+    fn read(arguments: &[String], program: &TextProgram) -> Result<Self, ProgramFailure> {
+        let mut all = Vec::new();
+        for argument in arguments {
+            let refused = |problem: String| {
+                let argument = argument.clone();
+                ProgramFailure::Input { argument, problem }
+            };
+            let Some((name, values)) = argument.split_once('=') else {
+                return Err(refused("write NAME=VALUES, such as from=[3,7]".to_owned()));
+            };
+            let known: Vec<&str> = program.inputs.iter().map(|input| &*input.name).collect();
+            if !known.contains(&name) {
+                return Err(refused(match known.as_slice() {
+                    [] => "the program has no inputs".to_owned(),
+                    known => format!(
+                        "no input is called {name:?}; there are {}",
+                        known.join(", ")
+                    ),
+                }));
+            }
+            if all.iter().any(|(other, _)| other == name) {
+                return Err(refused(format!("{name} has values already")));
+            }
+            let values = serde_json::from_str(values)
+                .map_err(|error| refused(format!("no JSON list and no number: {error}")))?;
+            let values = match values {
+                list @ Value::Array(_) => list,
+                one => Value::Array(vec![one]),
+            };
+            all.push((name.to_owned(), values));
+        }
+        Ok(Self(all))
+    }
+
+    /// Sets the inputs of a program.
+    fn set(self, program: &mut TextProgram) -> Result<(), ProgramFailure> {
+        for (name, values) in self.0 {
+            let inputs = program.inputs.iter_mut();
+            for input in inputs.filter(|input| input.name == name) {
+                input.words = input.words_of(&values).map_err(|error| {
+                    let (argument, problem) = (name.clone(), error.to_string());
+                    ProgramFailure::Input { argument, problem }
+                })?;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn emit(encoded: &EncodedProgram, machine: &Machine) -> Result<ExitCode, CliError> {
