@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 
-use bytemuck::cast_slice_mut;
+use bytemuck::allocation::pod_collect_to_vec;
 
 use crate::mix::{hash_words, mix};
 
@@ -19,31 +19,18 @@ pub(crate) fn digest_of_sample(mut file: &File) -> io::Result<u64> {
     let length = file.metadata()?.len();
     let blocks = length.div_ceil(BLOCK as u64).clamp(1, BLOCKS);
     let last = length.saturating_sub(BLOCK as u64);
-    let mut words = vec![0_u32; BLOCK / 4];
+    let mut bytes = Vec::with_capacity(BLOCK);
     let mut digest = mix(length);
     for block in 0..blocks {
         let at = u128::from(last) * u128::from(block) / u128::from((blocks - 1).max(1));
         file.seek(SeekFrom::Start(at as u64))?;
-        let held = read_up_to(file, cast_slice_mut(&mut words))?;
-        cast_slice_mut::<u32, u8>(&mut words)[held..].fill(0);
-        digest = hash_words(digest ^ held as u64, &words);
+        bytes.clear();
+        file.take(BLOCK as u64).read_to_end(&mut bytes)?;
+        let held = bytes.len();
+        bytes.resize(held.next_multiple_of(4), 0);
+        digest = hash_words(digest ^ held as u64, &pod_collect_to_vec(&bytes));
     }
     Ok(digest)
-}
-
-/// Fills the buffer as far as the file goes.
-fn read_up_to(file: &File, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut reader = file.take(bytes.len() as u64);
-    let mut held = 0;
-    while held < bytes.len() {
-        match reader.read(&mut bytes[held..]) {
-            Ok(0) => break,
-            Ok(count) => held += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(held)
 }
 
 #[cfg(test)]
