@@ -358,9 +358,19 @@ def test_a_fill_is_a_number_of_the_register() -> None:
     program = seawall.Program()
     floats = program.values("floats", 2, "f32", keep=True)
     whole = program.values("whole", 2, "u32", keep=True)
+    infinite = program.values("infinite", 2, "f32", keep=True)
+    below = program.values("below", 2, "i32", keep=True)
+    long = program.values("long", 2, "u64", keep=True)
+    least = program.values("least", 1, "i32", keep=True)
     program.fill(floats, 1.5)
     program.fill(whole, 7)
+    program.fill(infinite, float("inf"))
+    program.fill(below, -3)
+    program.fill(long, 2**40 + 1)
+    program.reduce(least, below, "min")
     found = program.run(seawall.Graph.from_edges([(0, 1)])).values
     assert found["floats"].tolist() == [1.5, 1.5] and found["whole"].tolist() == [7, 7]
+    assert found["infinite"].tolist() == [float("inf")] * 2 and found["below"].tolist() == [-3, -3]
+    assert found["long"].tolist() == [2**40 + 1] * 2 and found["least"].tolist() == [-3]
     with pytest.raises(seawall.RequestError, match="whole number"):
         program.fill(whole, 1.5)
