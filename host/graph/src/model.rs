@@ -65,7 +65,8 @@ impl Graph {
     ///
     /// With `undirected`, each edge also counts in the other direction, and an edge listed in both
     /// directions stays as often as in the direction that lists it more often; a loop stands once
-    /// in its row. With weights that counts for each weight by itself. Time is linear in nodes and edges; memory is twice the result plus the input.
+    /// in its row. With weights that counts for each weight by itself. Time is linear in nodes and
+    /// edges; memory is twice the result plus the input.
     ///
     /// # Errors
     /// [`GraphError::EdgeOutOfRange`] for an end that is not below `nodes`;

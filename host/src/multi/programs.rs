@@ -72,8 +72,8 @@ pub fn open_session<'g>(
 ///
 /// # Errors
 /// Of loading: [`BackendError::NotShared`] for a program that ranks cannot share or if a rank has
-/// another graph or program, of a run also if it has other inputs; of loading and runs: [`BackendError::RankEnded`] if another rank could
-/// not go on, and [`BackendError::RankLost`] if one is gone. As for
+/// another graph or program, of a run also if it has other inputs; of loading and runs:
+/// [`BackendError::RankEnded`] if another rank could not go on, and [`BackendError::RankLost`] if one is gone. As for
 /// [`CpuSession::open`](crate::backend::cpu::CpuSession::open).
 pub fn open_on_ranks<'g>(
     graph: &'g Graph,

@@ -238,7 +238,8 @@ impl ProgramBuilder {
     }
 
     /// Repeats the waves that `body` adds while the first value of `condition`, a whole number of 32
-    /// bits, is not 0, at most `max_iterations` times. Loops may be nested three deep, and contain searches and fixpoints.
+    /// bits, is not 0, at most `max_iterations` times. Loops may be nested three deep, and contain
+    /// searches and fixpoints.
     pub fn while_nonzero(
         &mut self,
         name: &str,

@@ -361,8 +361,8 @@ impl<'a> Answers<'a> {
         self.stream.get_ref()
     }
 
-    /// The next answer, verbatim with its end of line, and parsed without its id; `None` if the service has closed.
-    /// `open` is the number of queries without an answer.
+    /// The next answer, verbatim with its end of line, and parsed without its id; `None` if the
+    /// service has closed. `open` is the number of queries without an answer.
     fn next(&mut self, open: impl Fn() -> u64) -> Result<Option<(String, Value)>, QueryError> {
         let path = || self.path.display().to_string();
         let mut bytes = Vec::new();
