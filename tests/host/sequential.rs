@@ -1073,3 +1073,65 @@ fn limits_of_iterations_do_not_make_weights_unread() {
         assert!(error.to_string().contains("along weights"), "{error}");
     }
 }
+
+/// Triangles by a plain walk: at each corner, and at the one of least degree, or of least number
+/// among those.
+fn triangles(nodes: u32, has: &dyn Fn(u32, u32) -> bool) -> [Vec<u32>; 2] {
+    let n = nodes as usize;
+    let degree = |node: u32| (0..nodes).filter(|to| has(node, *to)).count();
+    let places: Vec<_> = (0..nodes).map(|node| (degree(node), node)).collect();
+    let [mut corners, mut lowest] = [vec![0; n], vec![0; n]];
+    for a in 0..nodes {
+        for b in (a + 1..nodes).filter(|b| has(a, *b)) {
+            for c in (b + 1..nodes).filter(|c| has(a, *c) && has(b, *c)) {
+                for node in [a, b, c] {
+                    corners[node as usize] += 1;
+                }
+                let least = [a, b, c]
+                    .into_iter()
+                    .min_by_key(|node| places[*node as usize]);
+                lowest[least.unwrap() as usize] += 1;
+            }
+        }
+    }
+    [corners, lowest]
+}
+
+#[test]
+fn triangles_of_dense_graphs_are_counted_by_bits_with_two_looks_at_each_edge() {
+    let random = &mut Random::new(23);
+    let mut by_bits = 0;
+    for nodes in (0..20).chain([63, 64, 65, 130]) {
+        for share in [2, 5, 9, 10] {
+            let mut edges = Vec::new();
+            for from in 0..nodes {
+                for to in 0..=from {
+                    if random.below(10) < share {
+                        // Loops, and edges that are listed once, twice or both ways.
+                        edges.push((from, to));
+                        edges.extend((random.below(4) == 0).then_some((from, to)));
+                        edges.extend((random.below(4) == 0).then_some((to, from)));
+                    }
+                }
+            }
+            let graph = Graph::from_edges(nodes, &edges, true).unwrap();
+            let has = |a: u32, b: u32| a != b && graph.neighbours(a).contains(&b);
+            let [corners, lowest] = triangles(nodes, &has);
+            for threads in [1, 2, 5] {
+                for (kind, expected) in [
+                    (AnalysisKind::Triangles, &corners),
+                    (AnalysisKind::TriangleTotal, &lowest),
+                ] {
+                    let outcome = run(&graph, &request(kind, &[], threads));
+                    let case = format!("{kind} {nodes} {share} {threads}");
+                    assert_eq!(outcome.values, Column::U32(expected.clone()), "{case}");
+                    if let Some(looks) = outcome.edges_examined {
+                        assert!(looks <= 2 * outcome.edges, "{case}: {looks}");
+                        by_bits += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(by_bits > 100, "{by_bits}");
+}

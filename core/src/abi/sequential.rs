@@ -52,11 +52,15 @@ pub enum Algorithm {
     /// Stores the least colour for every node that its neighbours of higher priority leave free,
     /// likewise.
     Colours = 17,
+    /// Stores the number of triangles at every node, by a row of bits for each.
+    Triangles = 18,
+    /// The same, each triangle at its corner of least degree, or of least number among those.
+    TrianglesOnce = 19,
 }
 
 impl Algorithm {
     /// Every algorithm, in order of its word.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::StrongComponents,
         Self::Closeness,
         Self::Eccentricity,
@@ -73,6 +77,8 @@ impl Algorithm {
         Self::WidePaths,
         Self::IndependentSet,
         Self::Colours,
+        Self::Triangles,
+        Self::TrianglesOnce,
     ];
 
     /// Returns the algorithm of a word; `None` if the word names none.
@@ -95,6 +101,8 @@ impl Algorithm {
             15 => Some(Self::WidePaths),
             16 => Some(Self::IndependentSet),
             17 => Some(Self::Colours),
+            18 => Some(Self::Triangles),
+            19 => Some(Self::TrianglesOnce),
             _ => None,
         }
     }
@@ -245,6 +253,8 @@ impl SequentialRecord {
             Algorithm::Cores => 3,
             // Two copies of the priorities, a pair of words and the node each.
             Algorithm::IndependentSet | Algorithm::Colours => 6,
+            // Its rows of bits grow with the nodes.
+            Algorithm::Triangles | Algorithm::TrianglesOnce => 0,
         }
     }
 
@@ -263,7 +273,13 @@ impl SequentialRecord {
     pub const fn block_words(self, nodes: u32, edges: u32) -> u64 {
         let of_nodes = (self.words_per_node() as u64).saturating_mul(nodes as u64);
         let of_edges = (self.words_per_edge() as u64).saturating_mul(edges as u64);
-        of_nodes.saturating_add(of_edges)
+        let of_bits = match self.algorithm {
+            Algorithm::Triangles | Algorithm::TrianglesOnce => {
+                (bits_words(nodes) as u64).saturating_mul(nodes as u64)
+            }
+            _ => 0,
+        };
+        of_nodes.saturating_add(of_edges).saturating_add(of_bits)
     }
 
     /// Words of the scratch register for a graph of `nodes` nodes and `edges` directed edges.
@@ -289,6 +305,12 @@ const INWARD: u32 = 1 << 4;
 const GO_TOGETHER: u32 = 1 << 5;
 const MAXIMUM: u32 = 1 << 6;
 const OPTIONS_MAX: u32 = (1 << 7) - 1;
+
+/// Words of a row of bits for `nodes` nodes: pairs of words.
+#[must_use]
+pub const fn bits_words(nodes: u32) -> u32 {
+    nodes.div_ceil(u64::BITS).saturating_mul(2)
+}
 
 /// Most sources that search together: the bits of a pair of words.
 pub const TOGETHER: u32 = 64;
@@ -324,7 +346,7 @@ mod tests {
             };
             let words = record.to_parameters();
             assert_eq!(SequentialRecord::from_parameters(words), Some(record));
-            for (at, word) in [(0, 9), (0, 18), (1, 3), (1, 12), (1, 128), (2, 0)] {
+            for (at, word) in [(0, 9), (0, 20), (1, 3), (1, 12), (1, 128), (2, 0)] {
                 let mut wrong = words;
                 wrong[at] = word;
                 assert_eq!(SequentialRecord::from_parameters(wrong), None, "{at}");

@@ -81,6 +81,8 @@ const fn takes_sources(algorithm: Algorithm) -> bool {
             | Algorithm::Cores
             | Algorithm::IndependentSet
             | Algorithm::Colours
+            | Algorithm::Triangles
+            | Algorithm::TrianglesOnce
     )
 }
 

@@ -27,6 +27,7 @@ mod scores;
 mod searches;
 mod signed;
 mod together;
+mod triangles;
 mod work;
 
 use crate::collectives::context::ContextRef;
@@ -148,6 +149,8 @@ fn run<G: Grid>(
         Algorithm::IndependentSet | Algorithm::Colours => {
             greedy::decide(work, operands, rows, scratch, third)
         }
+        Algorithm::Triangles => triangles::count::<G, false>(work, operands, rows, scratch),
+        Algorithm::TrianglesOnce => triangles::count::<G, true>(work, operands, rows, scratch),
     }
 }
 

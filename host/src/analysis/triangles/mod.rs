@@ -5,6 +5,7 @@ pub(super) mod oracle;
 
 use method::Method;
 
+use super::alone::{self, Sought};
 use super::{
     Analysis, AnalysisOutput, Answer, Bars, Built, Case, Facts, Highlight, LoopRule, ParallelRule,
     Picture, Question, Reading,
@@ -13,6 +14,7 @@ use crate::column::Column;
 use crate::cost::{Job, Worker};
 use crate::graph::Graph;
 use crate::program::{self, Hubs, ProgramBuilder, ProgramError};
+use seawall_core::abi::sequential::Algorithm;
 
 pub(super) struct Triangles;
 
@@ -57,8 +59,24 @@ impl Analysis for Triangles {
     }
 }
 
+/// Directed edges of so many bits take as long to intersect as to look up one entry.
+const BITS: f64 = 128.0;
+
+/// Part of all pairs of nodes, as a divisor, from which on one thread intersects rows of bits faster
+/// than it looks rows of edges up. Several threads share the latter.
+const PAIRS: f64 = 16.0;
+
+/// Whether a graph has so many edges for its nodes that one of the threads counts by bits.
+fn is_dense(nodes: f64, edges: f64, threads: f64) -> bool {
+    nodes * nodes * threads <= PAIRS * edges
+}
+
 /// Time of a run, nanoseconds.
 pub(super) fn cost_ns(job: &Job, worker: &Worker) -> f64 {
+    let threads = worker.threads_of(f64::INFINITY);
+    if worker.is_cpu() && is_dense(job.nodes, job.edges, threads) {
+        return job.edges * job.nodes / BITS * worker.gather_alone_ns(job);
+    }
     let passes = (PASSES_OF_DEGREE * job.degree()).max(PASSES_LEAST);
     worker.passes_ns(job, passes, LEVELS)
 }
@@ -72,13 +90,24 @@ pub(super) enum Counts {
     Once,
 }
 
-/// Counts triangles by the method that suits the machine and the graph, which must be symmetric.
-/// CPU threads count by rows: they gain nothing from bits, of which warps compare 4 096 at a time.
+/// Counts triangles by the method that suits the machine and the graph, which must be symmetric. Of
+/// CPU threads one counts by bits where the graph is dense; else they count by rows, as they gain
+/// nothing from bits of hubs, of which warps compare 4 096 at a time.
 pub(super) fn build(
     graph: &Graph,
     question: &Question,
     counts: Counts,
 ) -> Result<Built, ProgramError> {
+    if alone::suits(question) && question.centers.is_none() {
+        let threads = question.threads.map_or(1.0, f64::from);
+        if is_dense(graph.nodes().into(), graph.edges().into(), threads) {
+            let algorithm = match counts {
+                Counts::Corners => Algorithm::Triangles,
+                Counts::Once => Algorithm::TrianglesOnce,
+            };
+            return alone::build(graph, question, Sought::words(algorithm, 0));
+        }
+    }
     let nodes = u64::from(graph.nodes());
     let mut program = ProgramBuilder::new(graph.nodes());
     let corners = program.words("corners", nodes)?;
