@@ -136,14 +136,9 @@ impl Choice {
         self.0.iter().filter_map(place).collect()
     }
 
-    /// The columns, of results `of` a graph. The usual ones are the number of each row, where the
-    /// results are of nodes the ids and names that these have in the file, and all results.
-    fn columns<'a>(
-        &self,
-        of: &[ResultColumn<'a>],
-        graph: &'a Graph,
-        format: RowFormat,
-    ) -> Vec<ResultColumn<'a>> {
+    /// The columns, of results `of` a graph. The usual ones are the number of each row and all
+    /// results.
+    fn columns<'a>(&self, of: &[ResultColumn<'a>], graph: &'a Graph) -> Vec<ResultColumn<'a>> {
         let column = |which: &Which| match which {
             Which::Index => Some(ResultColumn::INDEX),
             Which::Node | Which::Name => Some(ResultColumn::of_nodes(*which, graph)),
@@ -152,23 +147,10 @@ impl Choice {
         if !self.0.is_empty() {
             return self.0.iter().filter_map(column).collect();
         }
-        let is_free = |name: &str| of.iter().all(|column| column.name != name);
-        let is_of_nodes = rows(of) == Some(graph.nodes() as usize);
-        let mut all = vec![ResultColumn::INDEX];
-        if is_of_nodes && has_ids(graph) && is_free(NODE) {
-            all.extend(column(&Which::Node));
-        }
-        if is_of_nodes && graph.has_names() && format != RowFormat::Npy && is_free(NAME) {
-            all.extend(column(&Which::Name));
-        }
-        all.extend(of);
-        all
+        std::iter::once(ResultColumn::INDEX)
+            .chain(of.iter().copied())
+            .collect()
     }
-}
-
-/// Whether some node has another id than its number.
-fn has_ids(graph: &Graph) -> bool {
-    (0..graph.nodes()).any(|node| graph.original_id(node) != u64::from(node))
 }
 
 /// Refuses results that a file of this format cannot name.
@@ -218,7 +200,7 @@ pub(super) fn write(
     format: RowFormat,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let columns = choice.columns(results, graph, format);
+    let columns = choice.columns(results, graph);
     let rows = match rows(&columns) {
         None => rows(results),
         rows => rows,
