@@ -125,7 +125,7 @@ impl ProgramBuilder {
         self.needs.weights = kind.or(self.needs.weights);
     }
 
-    pub(super) fn refuse_code(&mut self, wave: &str, problem: CodeError) {
+    fn refuse_code(&mut self, wave: &str, problem: CodeError) {
         let wave = wave.to_owned();
         self.refuse(ProgramError::Code { wave, problem });
     }
@@ -179,13 +179,17 @@ impl ProgramBuilder {
         spec.map_or(Kind::U32, |spec| spec.kind)
     }
 
+    fn name_of(&self, slot: Slot) -> String {
+        let spec = self.registers.get(slot.0 as usize);
+        spec.map_or_else(String::new, |spec| spec.name.to_string())
+    }
+
     /// Refuses wave `name` unless `register` holds values of `kind`.
     pub(super) fn need_kind(&mut self, name: &str, register: RegisterId, kind: Kind) {
         let needed = self.kind_of(register);
         if needed != kind {
-            let spec = self.registers.get(register.number() as usize);
             let problem = CodeError::RegisterKind {
-                register: spec.map_or_else(String::new, |spec| spec.name.to_string()),
+                register: self.name_of(Slot(register.number())),
                 found: kind,
                 needed,
             };
@@ -200,23 +204,19 @@ impl ProgramBuilder {
 
     /// Refuses code whose result would depend on the order of items.
     fn check_uses(&self, uses: &Uses, over: Over, items: u32) -> Result<(), CodeError> {
-        let name = |slot: &Slot| {
-            let spec = self.registers.get(slot.0 as usize);
-            spec.map_or_else(String::new, |spec| spec.name.to_string())
-        };
         if let Some(slot) = uses.races() {
-            let register = name(&slot);
+            let register = self.name_of(slot);
             return Err(CodeError::ReadsWhatItWrites { register });
         }
         if let Some(slot) = uses.stored.intersection(&uses.changed).next() {
-            let register = name(slot);
+            let register = self.name_of(*slot);
             return Err(CodeError::StoresWhatItJoins { register });
         }
         if let Over::List { list, count } = over {
             for register in [list, count] {
                 let slot = Slot(register.number());
                 if uses.writes().any(|written| written == slot) {
-                    let register = name(&slot);
+                    let register = self.name_of(slot);
                     return Err(CodeError::ChangesItsItems { register });
                 }
             }

@@ -3,7 +3,7 @@
 use super::builder::ProgramBuilder;
 use super::encoded::RegisterId;
 use super::vocabulary::Over;
-use seawall_core::abi::code::{Edges, Join, Joined, Kind};
+use seawall_core::abi::code::{Edges, Join, Joined};
 
 /// Segments of values that are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,8 +79,7 @@ impl ProgramBuilder {
                 node.store(to, all);
             }),
             Segments::Numbered(numbers) => {
-                let spec = self.registers.get(to.number() as usize);
-                let kind = spec.map_or(Kind::U32, |spec| spec.kind);
+                let kind = self.kind_of(to);
                 // Both words of a neutral pair are the same.
                 self.fill("identity", to, Joined { how, kind }.identity() as u32);
                 self.each(name, Over::Values(from), |item| {

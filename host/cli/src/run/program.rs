@@ -21,7 +21,9 @@ use seawall::executor::{Executor, Machine};
 use seawall::graph::file::write_whole;
 use seawall::graph::{Graph, LoadOptions, Loaded, load};
 use seawall::outcome::{DevicesReport, Dropped, Event, SessionReport, Taken};
-use seawall::program::{EncodedProgram, GraphSize, Kind, PlanSummary, TextProgram, TextResult};
+use seawall::program::{
+    EncodedProgram, GraphSize, Kind, PlanSummary, TextError, TextProgram, TextResult,
+};
 use seawall::run::{ProgramExplanation, explain_program, program_report};
 use seawall::units::{Nanoseconds, bytes, counted, elapsed_ns};
 use seawall_report::code;
@@ -173,7 +175,10 @@ impl Given {
             let inputs = program.inputs.iter_mut();
             for input in inputs.filter(|input| input.name == name) {
                 input.words = input.words_of(&values).map_err(|error| {
-                    let (argument, problem) = (name.clone(), error.to_string());
+                    let (argument, problem) = match error {
+                        TextError::At { place, problem } => (place, problem.to_string()),
+                        other => (name.clone(), other.to_string()),
+                    };
                     ProgramFailure::Input { argument, problem }
                 })?;
             }
