@@ -123,9 +123,10 @@ fn unpack_released() -> Result<Option<PathBuf>, Error> {
             .args(["-mindepth", "1", "-maxdepth", "1", "!", "-name", "target"])
             .args(["-exec", "rm", "-r", "{}", "+"]),
     )?;
+    // With the time of now: Cargo would take sources of an earlier release that it built for newer.
     process::show(
         Command::new("tar")
-            .arg("-xf")
+            .arg("-xmf")
             .arg(&archive)
             .arg("-C")
             .arg(&folder),
