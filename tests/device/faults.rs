@@ -102,7 +102,8 @@ fn fault_and_missing(
             record,
             wave_name,
             missing,
-        }) => (record, wave_name, missing),
+            ..
+        }) => (record, wave_name, missing.into_vec()),
         other => return Err(format!("expected a fault, got {other:?}")),
     };
     let plain = faulty::plain().map_err(text)?;

@@ -1,6 +1,6 @@
 //! Errors of a backend, with the remedy in the message.
 
-use super::fault::text as fault_text;
+use super::fault::{IndexedRegisters, text as fault_text};
 use crate::Cause;
 use crate::executor::Executor;
 use crate::graph::memory::Shortage;
@@ -97,7 +97,7 @@ pub enum BackendError {
         available: u64,
     },
     /// The kernel stopped itself.
-    #[error("{}", fault_text(record, wave_name, missing))]
+    #[error("{}", fault_text(record, wave_name, missing, registers))]
     Fault {
         /// The record of the first fault.
         #[serde(flatten)]
@@ -105,7 +105,10 @@ pub enum BackendError {
         /// Name of the wave in the program.
         wave_name: String,
         /// Blocks that a watchdog waited for, as far as they can be named.
-        missing: Vec<u32>,
+        missing: Box<[u32]>,
+        /// The registers that an index out of range may have been of, as far as they can be named.
+        #[serde(skip_serializing_if = "is_empty")]
+        registers: Box<IndexedRegisters>,
     },
     /// A wave of another crate violates its declared facts.
     #[error("wave {wave} ({wave_name}) {}", lie.text())]
@@ -343,6 +346,11 @@ const fn too_long(kind: WeightKind) -> &'static str {
             "is longer than the largest 32-bit float (3.4028235e38); make the weights smaller"
         }
     }
+}
+
+/// Whether an error leaves its registers out.
+fn is_empty(registers: &IndexedRegisters) -> bool {
+    registers.0.is_empty()
 }
 
 impl BackendError {

@@ -1,32 +1,86 @@
 //! Messages for the fault record of a run.
 
 use super::BackendError;
-use crate::program::EncodedProgram;
+use crate::program::{EncodedProgram, each_use, lists_of};
 use seawall_core::abi::UNREACHED;
 use seawall_core::abi::control::{ControlRecord, FaultCode, FaultRecord};
 use seawall_core::abi::own::own_number;
 use seawall_core::abi::program::Opcode;
+use std::collections::BTreeSet;
 
 /// Most missing blocks that a message names.
 const NAMED_MAX: usize = 8;
 
-/// Names and opcode words of a program's waves, by number.
+/// A register that a wave uses, and that an index may have been of.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct IndexedRegister {
+    /// Its name.
+    pub name: String,
+    /// Whether the wave appends to it.
+    pub is_list: bool,
+}
+
+/// The registers that an index out of range may have been of.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(transparent)]
+pub struct IndexedRegisters(pub Vec<IndexedRegister>);
+
+/// A wave of a program.
+#[derive(Clone, Debug, Default)]
+struct NamedWave {
+    name: String,
+    /// Word of its opcode.
+    opcode: u32,
+    /// The registers that it uses, by their words.
+    registers: Vec<(u32, IndexedRegister)>,
+}
+
+/// The waves of a program, by number.
 #[derive(Clone, Debug)]
-pub(crate) struct NamedWaves(Vec<(String, u32)>);
+pub(crate) struct NamedWaves(Vec<NamedWave>);
 
 impl NamedWaves {
     pub(crate) fn of(program: &EncodedProgram) -> Self {
         let mut waves: Vec<_> = program
             .wave_names
             .iter()
-            .map(|name| (name.clone(), 0))
+            .map(|name| NamedWave {
+                name: name.clone(),
+                ..NamedWave::default()
+            })
             .collect();
         for record in &program.waves {
-            if let Some((_, opcode)) = waves.get_mut(record.wave as usize) {
-                *opcode = record.opcode;
-            }
+            let Some(wave) = waves.get_mut(record.wave as usize) else {
+                continue;
+            };
+            wave.opcode = record.opcode;
+            let mut used = BTreeSet::new();
+            each_use(program, record, |register, _| {
+                used.insert(register);
+            });
+            let lists = lists_of(program, record);
+            let indexed = |register: u32| {
+                let words = program.registers.get(register as usize)?.words;
+                let name = program.register_name(register);
+                let is_list = lists.contains(&register);
+                Some((words, IndexedRegister { name, is_list }))
+            };
+            wave.registers = used.into_iter().filter_map(indexed).collect();
         }
         Self(waves)
+    }
+}
+
+impl NamedWave {
+    /// The registers of as many words as an index out of range was compared with.
+    fn indexed(&self, record: &FaultRecord) -> Box<IndexedRegisters> {
+        if FaultCode::from_word(record.code) != FaultCode::BadIndex {
+            return Box::default();
+        }
+        let all = self.registers.iter();
+        let all = all.filter(|(words, _)| *words == record.expected);
+        let all = all.map(|(_, register)| register.clone());
+        Box::new(IndexedRegisters(all.collect()))
     }
 }
 
@@ -42,27 +96,35 @@ pub(crate) fn fault(waves: &NamedWaves, control: &ControlRecord) -> BackendError
 
 /// Returns the error for a loop that the host ended.
 pub(crate) fn host_fault(waves: &NamedWaves, record: FaultRecord) -> BackendError {
-    fault_of(waves, record, Vec::new())
+    fault_of(waves, record, Box::default())
 }
 
-fn fault_of(waves: &NamedWaves, mut record: FaultRecord, missing: Vec<u32>) -> BackendError {
-    let (wave_name, opcode) = match waves.0.get(record.wave as usize) {
-        Some((name, opcode)) => (name.clone(), *opcode),
-        None => ("unnamed".to_owned(), record.opcode),
+fn fault_of(waves: &NamedWaves, mut record: FaultRecord, missing: Box<[u32]>) -> BackendError {
+    let unnamed = NamedWave {
+        name: "unnamed".to_owned(),
+        opcode: record.opcode,
+        ..NamedWave::default()
     };
+    let wave = waves.0.get(record.wave as usize).unwrap_or(&unnamed);
     // A thread that gives up within a wave knows only the wave's number.
     if record.opcode == 0 {
-        record.opcode = opcode;
+        record.opcode = wave.opcode;
     }
     BackendError::Fault {
         record,
-        wave_name,
+        wave_name: wave.name.clone(),
         missing,
+        registers: wave.indexed(&record),
     }
 }
 
 /// Describes the fault, its place, and the remedy if there is one.
-pub(crate) fn text(record: &FaultRecord, wave_name: &str, missing: &[u32]) -> String {
+pub(crate) fn text(
+    record: &FaultRecord,
+    wave_name: &str,
+    missing: &[u32],
+    registers: &IndexedRegisters,
+) -> String {
     let FaultRecord {
         code,
         wave,
@@ -72,7 +134,7 @@ pub(crate) fn text(record: &FaultRecord, wave_name: &str, missing: &[u32]) -> St
         ..
     } = *record;
     let opcode = name(opcode);
-    let what = what(record, missing);
+    let what = what(record, missing, &registers.0);
     let at = format!(
         "wave {wave} ({wave_name}), {opcode}, iteration {iteration}, barrier epoch {epoch}"
     );
@@ -104,7 +166,41 @@ fn names(missing: &[u32]) -> String {
     }
 }
 
-fn what(record: &FaultRecord, missing: &[u32]) -> String {
+/// Describes an index that is beyond the end of one of `registers`.
+fn bad_index(record: &FaultRecord, registers: &[IndexedRegister]) -> String {
+    let (index, words) = (record.arrived, record.expected);
+    if let [
+        IndexedRegister {
+            name,
+            is_list: true,
+        },
+    ] = registers
+    {
+        return format!(
+            "the list {name} has space for {words} values, and one more was appended as value {index}; make it longer"
+        );
+    }
+    let names: Vec<String> = registers
+        .iter()
+        .map(|IndexedRegister { name, is_list }| match is_list {
+            true => format!("the list {name}"),
+            false => name.clone(),
+        })
+        .collect();
+    let named = match names.is_empty() {
+        true => String::new(),
+        false => format!(", {}", names.join(" or ")),
+    };
+    let longer = match registers.iter().any(|register| register.is_list) {
+        true => ", or make the list longer",
+        false => "",
+    };
+    format!(
+        "index {index} of a register of {words} words{named}; correct what the wave takes it from{longer}"
+    )
+}
+
+fn what(record: &FaultRecord, missing: &[u32], registers: &[IndexedRegister]) -> String {
     let (block, arrived, expected) = (record.block, record.arrived, record.expected);
     let text = match FaultCode::from_word(record.code) {
         FaultCode::None => "the kernel ended without a fault",
@@ -127,11 +223,7 @@ fn what(record: &FaultRecord, missing: &[u32]) -> String {
                 "the time budget ended during the work of block {block}; raise it if the work is only long"
             );
         }
-        FaultCode::BadIndex => {
-            return format!(
-                "index {arrived} of a register of {expected} words; correct what the wave takes it from, or make the list longer that it appends to"
-            );
-        }
+        FaultCode::BadIndex => return bad_index(record, registers),
         FaultCode::NotANode => {
             return format!(
                 "source {arrived} is no node of a graph of {expected} nodes; correct the list of sources, in which {UNREACHED} alone stands for none"
@@ -173,7 +265,6 @@ mod tests {
     use super::*;
     use bytemuck::Zeroable;
     use seawall_core::abi::own::OWN_FIRST;
-    use std::collections::BTreeSet;
 
     fn text_of(code: u32, opcode: u32) -> String {
         let record = FaultRecord {
@@ -181,7 +272,7 @@ mod tests {
             opcode,
             ..Zeroable::zeroed()
         };
-        text(&record, "step", &[])
+        text(&record, "step", &[], &IndexedRegisters::default())
     }
 
     #[test]
@@ -202,7 +293,7 @@ mod tests {
                 expected: 4,
                 ..Zeroable::zeroed()
             };
-            text(&record, "step", missing)
+            text(&record, "step", missing, &IndexedRegisters::default())
         };
         let none = watchdog(&[]);
         assert!(none.contains("2 of 4 blocks had arrived at a barrier, block 0"));

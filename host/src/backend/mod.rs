@@ -318,6 +318,7 @@ mod fit;
 mod overflow;
 pub use cancel::Canceller;
 pub use error::BackendError;
+pub use fault::{IndexedRegister, IndexedRegisters};
 pub(crate) use fault::{NamedWaves, fault, host_fault, text as fault_text};
 pub(crate) use fit::check_answer;
 pub use footprint::plan_request;

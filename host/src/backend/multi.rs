@@ -482,6 +482,7 @@ pub(crate) fn fault(control: &ControlRecord, device: u32) -> BackendError {
         record: control.fault,
         wave_name: format!("device {device} of a run on several"),
         missing: control.missing_blocks().take(8).collect(),
+        registers: Box::default(),
     }
 }
 

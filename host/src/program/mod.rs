@@ -64,7 +64,7 @@ pub use text::{
     read_text, read_text_with,
 };
 pub use triangles::{Hubs, Triangles};
-pub(crate) use uses::register_of;
+pub(crate) use uses::{each_use, lists_of, register_of};
 pub use vocabulary::{BitOp, ComponentStep, Mark, Meet, Over, Problems, Transfer};
 
 use serde::Serialize;

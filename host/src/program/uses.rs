@@ -4,6 +4,7 @@ use super::encoded::EncodedProgram;
 use seawall_core::abi::code::{Access, Op};
 use seawall_core::abi::facts::Operand;
 use seawall_core::abi::program::{EachRecord, NO_REGISTER, Opcode, WaveRecord, WhileRecord};
+use std::collections::BTreeSet;
 
 pub(crate) fn register_of(wave: &WaveRecord, operand: Operand) -> u32 {
     match operand {
@@ -15,7 +16,7 @@ pub(crate) fn register_of(wave: &WaveRecord, operand: Operand) -> u32 {
 }
 
 /// Calls `visit` with each register that `wave` uses directly, and whether it writes there.
-pub(super) fn each_use(
+pub(crate) fn each_use(
     program: &EncodedProgram,
     wave: &WaveRecord,
     mut visit: impl FnMut(u32, bool),
@@ -37,6 +38,19 @@ pub(super) fn each_use(
             }
         }
     }
+}
+
+/// The lists that the code of `wave` appends to.
+pub(crate) fn lists_of(program: &EncodedProgram, wave: &WaveRecord) -> BTreeSet<u32> {
+    if wave.opcode != Opcode::Each as u32 {
+        return BTreeSet::new();
+    }
+    let record = EachRecord::from_parameters(wave.parameters);
+    let first = record.first as usize;
+    let code = first..first.saturating_add(record.instructions as usize);
+    let code = program.code.get(code).unwrap_or(&[]).iter();
+    let appends = code.filter(|at| at.op == Op::Append as u32);
+    appends.map(|at| at.first).collect()
 }
 
 fn each_use_of_code(program: &EncodedProgram, wave: &WaveRecord, mut visit: impl FnMut(u32, bool)) {

@@ -1,10 +1,8 @@
 //! Configuration of a service.
 
 use super::error::StartError;
-use super::reply::ProgramFault;
 use super::worker::Call;
 use crate::backend::cpu::{THREADS_MAX, available_threads};
-use crate::backend::{NamedWaves, host_fault};
 use crate::executor::Jit;
 use crate::program::{EncodedProgram, RegisterId};
 use seawall_core::abi::program::{Opcode, Region};
@@ -54,13 +52,6 @@ impl Program {
             opcode: Some(opcode),
             ..self
         }
-    }
-
-    /// Describes a fault of this program, with the name of its wave.
-    #[must_use]
-    pub fn describe(&self, fault: &ProgramFault) -> String {
-        let error = host_fault(&NamedWaves::of(&self.program), fault.record);
-        format!("the program stopped: {error}")
     }
 
     /// Returns the place and value of a word in `inputs` that is a source of a search, but no node

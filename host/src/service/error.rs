@@ -147,7 +147,7 @@ pub enum SubmitError {
 }
 
 /// A ticket has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TicketError {
     /// It has not arrived yet.

@@ -6,6 +6,7 @@ use super::reply::answer_of;
 use super::sharded_counter::ShardedCounter;
 use super::ticket::{End, Oneshot};
 use super::{Shared, SharedRing};
+use crate::backend::NamedWaves;
 use seawall_core::abi::ring::{BATCHES, FaultCode, Kind, PRIORITIES, Status, TENANTS};
 use seawall_core::protocol::Refusal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +32,8 @@ pub(super) struct InFlight {
     free: [FreeSlots; PRIORITIES as usize],
     flights: Vec<Mutex<Flight>>,
     batches: Mutex<Vec<u32>>,
+    /// The waves of the programs, for the faults of their queries.
+    programs: Vec<NamedWaves>,
     /// Batches that were dropped without a fence, and their members.
     orphans: Mutex<Vec<(u32, u32)>>,
     /// Slots in flight, by tenant.
@@ -45,13 +48,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl InFlight {
-    pub(super) fn new(ring: SharedRing<'_>) -> Self {
+    pub(super) fn new(ring: SharedRing<'_>, programs: Vec<NamedWaves>) -> Self {
         Self {
             free: std::array::from_fn(|level| FreeSlots::new(ring.slots_of(level as u32))),
             flights: (0..ring.layout().slots())
                 .map(|_| Mutex::default())
                 .collect(),
             batches: Mutex::new((1..=BATCHES).rev().collect()),
+            programs,
             orphans: Mutex::default(),
             open: Default::default(),
             submitted: ShardedCounter::default(),
@@ -117,7 +121,7 @@ impl InFlight {
         }
         self.give_back(ring, index);
         if let Some((kind, oneshot)) = flight_now.expected {
-            let end = answer_of(kind, &record);
+            let end = answer_of(kind, &record, &self.programs);
             self.deliver(&oneshot, end);
         }
     }

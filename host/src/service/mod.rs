@@ -54,6 +54,7 @@ pub use stats::{Stats, TenantStats};
 pub use ticket::Ticket;
 pub use worker::Call;
 
+use crate::backend::NamedWaves;
 use crate::backend::cpu::ProgramCode;
 use crate::backend::serve::Started;
 use crate::executor::Jit;
@@ -139,7 +140,9 @@ impl Shared {
             workers: if config.on == On::Threads { 1 } else { workers },
             ageing_after: AGEING_AFTER,
         });
-        let in_flight = InFlight::new(ring);
+        let programs = config.programs.iter();
+        let waves = programs.map(|served| NamedWaves::of(&served.program));
+        let in_flight = InFlight::new(ring, waves.collect());
         let posts = match config.on {
             On::Threads => None,
             On::Gpu { .. } | On::Blocks => Some(Posts::new(layout.slots())?),

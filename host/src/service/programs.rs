@@ -63,12 +63,7 @@ impl<'s> Programs<'s> {
 fn outcome_of(number: u32, error: &BackendError) -> Outcome {
     match error {
         BackendError::Fault { record, .. } => {
-            let record = *record;
-            let fault = ProgramFault {
-                program: number,
-                record,
-            };
-            Outcome::Stopped(fault.words())
+            Outcome::Stopped(ProgramFault::words(number, *record))
         }
         BackendError::InputLength { given, .. } => {
             let given = u32::try_from(*given).unwrap_or(u32::MAX);

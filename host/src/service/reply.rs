@@ -1,7 +1,7 @@
 //! Answers to queries, as completions hold them.
 
 use super::error::TicketError;
-use crate::backend::fault_text;
+use crate::backend::{BackendError, IndexedRegisters, NamedWaves, fault_text, host_fault};
 use seawall_core::abi::control::FaultRecord;
 use seawall_core::abi::ring::{CompletionRecord, FaultCode, Kind, RESULTS, Status};
 use seawall_core::protocol::Refusal;
@@ -51,7 +51,7 @@ pub struct Answer {
 }
 
 /// The end of a program that stopped itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProgramFault {
     /// Number of the program.
@@ -59,11 +59,15 @@ pub struct ProgramFault {
     /// The fault and its place: the wave's number, and for an index out of range the index
     /// (`arrived`) and the register's length in words (`expected`).
     pub record: FaultRecord,
+    /// Name of the wave in the program.
+    pub wave_name: String,
+    /// The registers that an index out of range may have been of.
+    pub registers: Box<IndexedRegisters>,
 }
 
 impl ProgramFault {
-    /// The results of its completion.
-    pub(super) fn words(&self) -> [u32; RESULTS] {
+    /// The results of the completion of a query whose program stopped itself.
+    pub(super) fn words(program: u32, record: FaultRecord) -> [u32; RESULTS] {
         let [
             code,
             wave,
@@ -73,36 +77,53 @@ impl ProgramFault {
             arrived,
             expected,
             iteration,
-        ]: [u32; 8] = bytemuck::cast(self.record);
-        let program = self.program;
+        ]: [u32; 8] = bytemuck::cast(record);
         [
             code, wave, opcode, block, epoch, arrived, expected, iteration, program,
         ]
     }
 
-    fn of(words: [u32; RESULTS]) -> Self {
+    /// The fault of a completion, in one of these programs.
+    fn of(words: [u32; RESULTS], programs: &[NamedWaves]) -> Self {
         let [record @ .., program] = words;
+        let record = bytemuck::cast(record);
+        let waves = programs.get(program as usize);
+        let named = waves.map(|waves| host_fault(waves, record));
+        let (wave_name, registers) = match named {
+            Some(BackendError::Fault {
+                wave_name,
+                registers,
+                ..
+            }) => (wave_name, registers),
+            _ => ("unnamed".to_owned(), Box::default()),
+        };
         Self {
             program,
-            record: bytemuck::cast(record),
+            record,
+            wave_name,
+            registers,
         }
     }
 }
 
 impl fmt::Display for ProgramFault {
-    /// Without the names of waves, which the program has:
-    /// [`Program::describe`](super::Program::describe).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = fault_text(&self.record, "unnamed", &[]);
-        write!(f, "program {} stopped: {text}", self.program)
+        let text = fault_text(&self.record, &self.wave_name, &[], &self.registers);
+        write!(f, "the program stopped: {text}")
     }
 }
 
-/// The answer in a completion of a query of `kind`, or its fault.
-pub(super) fn answer_of(kind: Kind, record: &CompletionRecord) -> Result<Answer, TicketError> {
+/// The answer in a completion of a query of `kind`, or its fault, by the names of `programs`.
+pub(super) fn answer_of(
+    kind: Kind,
+    record: &CompletionRecord,
+    programs: &[NamedWaves],
+) -> Result<Answer, TicketError> {
     if record.status != Status::Done as u32 {
         return Err(match FaultCode::from_word(record.fault) {
-            FaultCode::ProgramFault => TicketError::Program(ProgramFault::of(record.results)),
+            FaultCode::ProgramFault => {
+                TicketError::Program(ProgramFault::of(record.results, programs))
+            }
             code => TicketError::Fault(Refusal::new(code, record.results[0])),
         });
     }

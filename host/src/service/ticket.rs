@@ -138,7 +138,7 @@ impl Ticket {
         let lock = self.oneshot.inside.lock();
         let mut inside = lock.unwrap_or_else(PoisonError::into_inner);
         loop {
-            if let Some(end) = inside.end {
+            if let Some(end) = inside.end.clone() {
                 return end;
             }
             inside.is_awaited = true;
@@ -163,7 +163,7 @@ impl Future for Ticket {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<End> {
         let lock = self.oneshot.inside.lock();
         let mut inside = lock.unwrap_or_else(PoisonError::into_inner);
-        if let Some(end) = inside.end {
+        if let Some(end) = inside.end.clone() {
             return Poll::Ready(end);
         }
         inside.waker = Some(context.waker().clone());

@@ -1,14 +1,16 @@
 //! Invalid code and loops: refused at build or at load, or a fault with the index.
 
-use super::{fault_of, plan, run_watched};
-use seawall::backend::BackendError;
+use super::{bare, fault_of, plan, run_watched};
+use seawall::backend::{BackendError, ProgramSession};
+use seawall::executor::{Jit, Machine};
 use seawall::program::{
-    CodeFault, EncodedProgram, Join, Kind, Over, PlanRequest, ProgramBuilder, ProgramError,
-    TableError,
+    CodeFault, EncodedProgram, Item, Join, Kind, Over, PlanRequest, ProgramBuilder, ProgramError,
+    RegisterId, TableError,
 };
 use seawall_core::abi::code::{DEPTH_MAX, OF_EDGE, Op, TEMPS};
 use seawall_core::abi::control::FaultCode;
 use seawall_core::abi::program::{Opcode, WhileRecord};
+use std::num::NonZeroUsize;
 
 const NODES: u32 = 100;
 
@@ -224,6 +226,69 @@ fn an_index_that_a_register_does_not_hold_ends_the_run() {
                 "{number}"
             );
             assert!(record.arrived >= 50 && record.expected == 50, "{record:?}");
+        }
+    }
+}
+
+/// Code that uses the list `taken`, its length, and the register `other`.
+type Uses = for<'c> fn(Item<'c>, [RegisterId; 3]);
+
+#[test]
+fn a_fault_of_an_index_names_lists_and_registers_of_its_length() {
+    let cases: [(u64, Uses, &str); 4] = [
+        (
+            60,
+            |item, [taken, count, other]| {
+                item.append((taken, count), item.index(), 1);
+                item.scatter(other, item.index() % 60, Join::Max, 1);
+            },
+            "the list taken has space for 50 values, and one more was appended as value ",
+        ),
+        (
+            60,
+            |item, [taken, ..]| {
+                item.scatter(taken, item.index() % 51, Join::Max, 1);
+            },
+            "index 50 of a register of 50 words, taken; correct what the wave takes it from; at",
+        ),
+        (
+            50,
+            |item, [taken, _, other]| {
+                item.scatter(taken, item.index() % 50, Join::Max, 1);
+                item.scatter(other, item.index() % 51, Join::Max, 1);
+            },
+            "index 50 of a register of 50 words, taken or other; correct",
+        ),
+        (
+            50,
+            |item, [taken, count, other]| {
+                item.append((taken, count), item.index(), item.index().below(3));
+                item.scatter(other, item.index() % 51, Join::Max, 1);
+            },
+            "index 50 of a register of 50 words, the list taken or other; correct what the wave takes it from, or make the list longer; at",
+        ),
+    ];
+    for (length, uses, expected) in cases {
+        let mut program = ProgramBuilder::new(NODES);
+        let taken = program.values("taken", Kind::U32, 50).unwrap();
+        let count = program.values("count", Kind::U32, 1).unwrap();
+        let other = program.values("other", Kind::U32, length).unwrap();
+        for register in [taken, count, other] {
+            program.fill("zero", register, 0);
+        }
+        program.each("reach", Over::Nodes, |item| {
+            uses(item, [taken, count, other])
+        });
+        program.keep(other);
+        let (program, graph) = (plan(&program), bare(NODES));
+        for (jit, threads) in [(Jit::Never, 1), (Jit::Never, 3), (Jit::Always, 1)] {
+            let mut machine = Machine::cpu(NonZeroUsize::new(threads));
+            machine.jit = jit;
+            let mut session = ProgramSession::open(&graph, &machine).unwrap();
+            session.load(&program).unwrap();
+            let text = session.run().unwrap_err().to_string();
+            assert!(text.starts_with(expected), "{text}");
+            assert!(text.contains("wave 3 (reach)"), "{text}");
         }
     }
 }

@@ -24,11 +24,12 @@ fn the_watchdog_names_the_wave_and_counts_missing_blocks() {
             (faulty::STALL, Opcode::Stall as u32)
         );
         assert_ne!(record.block, 1, "the block that is held back cannot report");
-        let missing = vec![1];
+        let missing = Box::new([1]);
         let error = BackendError::Fault {
             record,
             wave_name,
             missing,
+            registers: Box::default(),
         };
         let text = error.to_string();
         assert!(
@@ -47,7 +48,7 @@ fn the_watchdog_names_the_missing_block() {
     let threads = 3;
     for held in [1, 2] {
         let missing = || match run_watched(faulty::stalled(held).unwrap(), threads) {
-            Err(BackendError::Fault { missing, .. }) => missing,
+            Err(BackendError::Fault { missing, .. }) => missing.into_vec(),
             other => panic!("expected a fault, got {other:?}"),
         };
         // On a busy machine the block may return before the others give up; then no block is named.

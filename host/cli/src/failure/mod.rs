@@ -240,7 +240,8 @@ mod tests {
                 iteration: 9,
             },
             wave_name: "w".to_owned(),
-            missing: vec![3],
+            missing: Box::new([3]),
+            registers: Box::default(),
         };
         let scaled = GraphError::Scale {
             file: file.clone(),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Served;
 use super::fields::Id;
-use super::programs::Programs;
+use super::programs::program_failure;
 use crate::program::values;
 use seawall::graph::{Graph, NodeLabel};
 use seawall::program::Kind;
@@ -36,7 +36,7 @@ impl Form {
     pub(super) fn answer(&self, end: Result<Answer, TicketError>) -> Value {
         match end {
             Ok(answer) => self.reply(&answer),
-            Err(error) => json!({"error": failure(&error, &self.served.programs)}),
+            Err(error) => json!({"error": failure(&error)}),
         }
     }
 
@@ -92,10 +92,10 @@ pub(super) fn node_value(graph: &Graph, node: u32) -> Value {
     }
 }
 
-fn failure(error: &TicketError, programs: &Programs) -> Value {
+fn failure(error: &TicketError) -> Value {
     let message = error.to_string();
     match error {
-        TicketError::Program(fault) => programs.failure(fault),
+        TicketError::Program(fault) => program_failure(fault),
         TicketError::Fault(refusal) => json!({
             "kind": "fault", "code": refusal.code as u32, "detail": refusal.detail,
             "message": message

@@ -116,26 +116,6 @@ impl Programs {
         words.max().unwrap_or(0).max(NEIGHBOURS)
     }
 
-    /// The error of a run that stopped: its wave, and for an index out of range the index and the
-    /// length.
-    pub(super) fn failure(&self, fault: &service::ProgramFault) -> Value {
-        let record = &fault.record;
-        let program = self.of_service.get(fault.program as usize);
-        let waves = program.map(|program| &program.program.wave_names);
-        let wave = waves.and_then(|names| names.get(record.wave as usize));
-        let message = program.map_or_else(|| fault.to_string(), |program| program.describe(fault));
-        let mut error = json!({
-            "kind": "fault", "code": service::FaultCode::ProgramFault as u32,
-            "detail": record.code, "wave": wave, "wave_number": record.wave,
-            "iteration": record.iteration, "message": message
-        });
-        if FaultCode::from_word(record.code) == FaultCode::BadIndex {
-            error["index"] = record.arrived.into();
-            error["length"] = record.expected.into();
-        }
-        error
-    }
-
     /// The run that a client requests, or its error.
     pub(super) fn run(&self, line: &RunLine, graph: &Graph) -> Result<Run, Value> {
         let offer = self.offers.iter().find(|offer| offer.name == line.program);
@@ -164,6 +144,22 @@ impl Programs {
             words: answer_words(result, line.limit),
         })
     }
+}
+
+/// The error of a run that stopped: its wave, and for an index out of range the index and the
+/// length.
+pub(super) fn program_failure(fault: &service::ProgramFault) -> Value {
+    let record = &fault.record;
+    let mut error = json!({
+        "kind": "fault", "code": service::FaultCode::ProgramFault as u32,
+        "detail": record.code, "wave": fault.wave_name, "wave_number": record.wave,
+        "iteration": record.iteration, "message": fault.to_string()
+    });
+    if FaultCode::from_word(record.code) == FaultCode::BadIndex {
+        error["index"] = record.arrived.into();
+        error["length"] = record.expected.into();
+    }
+    error
 }
 
 impl Offer {

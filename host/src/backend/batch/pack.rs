@@ -373,7 +373,8 @@ fn bad_record() -> BackendError {
             ..Zeroable::zeroed()
         },
         wave_name: "the batch record".to_owned(),
-        missing: Vec::new(),
+        missing: Box::default(),
+        registers: Box::default(),
     }
 }
 
