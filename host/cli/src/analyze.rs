@@ -55,9 +55,15 @@ pub(super) struct AnalyzeArgs {
     /// Modules or flow graphs; - for standard input.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Analyses to run, in this order [default: calls, liveness, initialised, loops; with --source
+    /// Analyses to run, in this order, parted by commas [default: calls, liveness, initialised, loops; with --source
     /// and --sink also taint].
-    #[arg(long, value_enum, value_name = "NAME", help_heading = "Questions")]
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "NAME",
+        help_heading = "Questions"
+    )]
     analysis: Vec<Name<AnalysisName>>,
     /// Report the exports from which calls reach this import: MODULE.FIELD or FIELD.
     #[arg(long, value_name = "IMPORT", help_heading = "Questions")]
@@ -86,8 +92,14 @@ pub(super) struct AnalyzeArgs {
     sink: Vec<Spec>,
     #[command(flatten)]
     calls: CallArgs,
-    /// Exit with code 1 if there is a finding of this kind.
-    #[arg(long, value_enum, value_name = "KIND", help_heading = "Results")]
+    /// Exit with code 1 if there is a finding of one of these kinds.
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "KIND",
+        help_heading = "Results"
+    )]
     fail_on: Vec<Name<FindingKind>>,
     /// Write the findings as SARIF 2.1.0.
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().map(named), help_heading = "Results")]

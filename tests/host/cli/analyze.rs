@@ -418,6 +418,10 @@ fn a_finding_that_nothing_seeks_cannot_fail() {
     }
     fail_on("unreachable-function", &["--analysis", "liveness"]).refused(&["--analysis calls"]);
     assert_eq!(fail_on("dead-store", &[]).code, 1);
+    let both = ["--analysis", "calls,liveness"];
+    let either = "unreachable-function,dead-store";
+    assert_eq!(fail_on(either, &both).code, 1);
+    fail_on(either, &calls).refused(&["dead-store", "--analysis liveness"]);
     assert_eq!(fail_on("reaches-import", &["--reach", "send"]).code, 1);
     assert_eq!(fail_on("unreachable-function", &calls).code, 0);
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use super::OpenTables;
 use super::net::Net;
-use super::rounds::Rounds;
+use super::rounds::{GivenUp, Rounds};
 use crate::calls::Calls;
 use crate::error::ModuleError;
 use crate::flow::On;
@@ -76,7 +76,7 @@ impl Constraints {
         on: On,
     ) -> Result<Self, ModuleError> {
         let net = Net::of(program, calls, open_tables, on)?;
-        Rounds::new(&net, on)?.constraints()
+        Rounds::new(&net, on, &GivenUp::none(&net))?.constraints()
     }
 
     /// The size of the graph.

@@ -10,7 +10,8 @@
 //!    a cell for each global, and two for each table, one of what instructions may have written to
 //!    any of its entries and one of all that it may hold. What gets where it is not followed, such
 //!    as to an import, may be called from outside with any arguments.
-//! 2. Only values that a choice of a call depends on matter. They are the blocks of one problem a
+//! 2. A call that an unknown value chooses goes by type, and most are known to from the start
+//!    (`GivenUp`). Only values that other choices depend on matter. They are the blocks of one problem a
 //!    module, whose facts are the objects and *unknown* (`rounds.rs`).
 //! 3. A call whose choice is known passes its arguments to the functions found, which may make
 //!    further choices known or larger: rounds repeat until nothing is new. Sets only grow, so that
@@ -29,7 +30,7 @@ use crate::flow::{On, SolveStats};
 use crate::model::Program;
 use crate::named::named;
 use net::Net;
-use rounds::Rounds;
+use rounds::{GivenUp, Rounds};
 
 pub use constraints::{Constraints, GRAMMAR, Object, value_name};
 
@@ -89,5 +90,5 @@ pub fn points_to(
     on: On,
 ) -> Result<PointsTo, ModuleError> {
     let net = Net::of(program, calls, open_tables, on)?;
-    Rounds::new(&net, on)?.run()
+    Rounds::new(&net, on, &GivenUp::of(&net))?.run()
 }

@@ -162,6 +162,12 @@ impl<'a> Net<'a> {
         after as u32 - 1
     }
 
+    /// Whether a value is an argument or a result of all functions of a type.
+    pub(super) fn is_of_type(&self, value: u32) -> bool {
+        let is_value = (value as usize) < self.whole.len();
+        is_value && self.whole.owner(value).0 as usize >= self.calls.functions
+    }
+
     /// Functions that a node of the call graph stands for.
     pub(super) fn row(&self, callee: &'a u32) -> &'a [u32] {
         match *callee as usize >= self.calls.functions {
@@ -175,6 +181,12 @@ impl<'a> Net<'a> {
         let (node, place) = self.sites[number];
         let values = &self.whole.values[node as usize];
         (node, &values.sites[place as usize])
+    }
+
+    /// The value that chooses the call with a number.
+    pub(super) fn chooser(&self, number: usize) -> u32 {
+        let (node, site) = self.site(number);
+        self.whole.value(node, site.chosen_by)
     }
 
     /// Includes a constant expression's value.

@@ -50,36 +50,37 @@ struct Settled {
     solution: Option<Solution>,
 }
 
-/// Values that `from` reaches over edges that `passes` lets through.
+/// Values that `from` reaches over edges of values that `goes_on` holds for.
 fn closure(
     count: usize,
     edges: impl Iterator<Item = (u32, u32)> + Clone,
     from: impl Iterator<Item = u32>,
-    passes: impl Fn(u32) -> bool,
+    goes_on: impl Fn(u32) -> bool,
 ) -> Vec<bool> {
     let rows = rows(count, edges);
     let mut seen = vec![false; count];
     let mut open: Vec<u32> = from.collect();
     while let Some(value) = open.pop() {
-        if !std::mem::replace(&mut seen[value as usize], true) {
-            let row = rows.row(value as usize).iter();
-            open.extend(row.filter(|to| passes(**to)));
+        if !std::mem::replace(&mut seen[value as usize], true) && goes_on(value) {
+            open.extend(rows.row(value as usize));
         }
     }
     seen
 }
 
 impl<'a> Rounds<'a> {
-    pub(super) fn new(net: &'a Net<'a>, on: On) -> Result<Self, ModuleError> {
+    /// Calls that `given_up` chooses are taken as reaching all of their type.
+    pub(super) fn new(net: &'a Net<'a>, on: On, given_up: &GivenUp) -> Result<Self, ModuleError> {
         let all = every_inclusion(net);
-        let matters = mattering(net, &all);
+        let matters = mattering(net, &all, given_up);
         let is_here = |(from, to): &(u32, u32)| {
             matters[*from as usize] && matters[*to as usize] && from != to
         };
         let between = all.iter().copied().filter(is_here);
         let rows = rows(net.len(), between);
         let inputs = referenced(net).flat_map(|function| net.outside_caller(function).0);
-        let makers = net.made.iter().map(|(value, _)| *value).chain(inputs);
+        let makers = net.made.iter().map(|(value, _)| *value);
+        let makers = makers.chain(inputs).chain(given_up.values());
         let order = rows.reached_order(makers.filter(|value| matters[*value as usize]));
         let mut rounds = Self {
             net,
@@ -89,7 +90,9 @@ impl<'a> Rounds<'a> {
             edges: Vec::new(),
             objects: vec![Vec::new(); net.program.modules.len()],
             made: Vec::new(),
-            targets: vec![Some(Vec::new()); net.sites.len()],
+            targets: (0..net.sites.len())
+                .map(|number| (!given_up.has(net.chooser(number))).then(Vec::new))
+                .collect(),
             escaped: Vec::new(),
         };
         for value in order {
@@ -101,6 +104,8 @@ impl<'a> Rounds<'a> {
         let fixed = net.edges.iter().copied();
         rounds.edges = fixed.filter(|edge| rounds.has(edge)).collect();
         rounds.number_objects();
+        let unknown = given_up.values().map(|value| (value, UNKNOWN));
+        rounds.made.extend(unknown);
         Ok(rounds)
     }
 
@@ -203,7 +208,7 @@ impl<'a> Rounds<'a> {
         }
         let choice = |number| {
             let (node, site) = self.net.site(number);
-            (node, site.op, self.net.whole.value(node, site.chosen_by))
+            (node, site.op, self.net.chooser(number))
         };
         Ok(Constraints {
             made,
@@ -323,8 +328,7 @@ impl<'a> Rounds<'a> {
         let (node, site) = self.net.site(number);
         let function = &self.net.program.functions[node as usize];
         let module = &self.net.program.modules[function.module as usize];
-        let chosen_by = self.net.whole.value(node, site.chosen_by);
-        let (objects, is_unknown) = self.objects_of(chosen_by, solution);
+        let (objects, is_unknown) = self.objects_of(self.net.chooser(number), solution);
         if is_unknown {
             return None;
         }
@@ -424,8 +428,65 @@ fn every_inclusion(net: &Net<'_>) -> Vec<(u32, u32)> {
     all
 }
 
+/// Values that are unknown whatever the rounds find, so that calls which they choose go by type.
+///
+/// What such a value may be besides chooses nothing, so that what leads to it does not matter.
+pub(super) struct GivenUp(Vec<bool>);
+
+impl GivenUp {
+    /// No value.
+    pub(super) fn none(net: &Net<'_>) -> Self {
+        Self(vec![false; net.len()])
+    }
+
+    /// The values that are reached from unknown ones, over inclusions that hold whatever calls choose
+    /// and those of the calls that such values choose. `O(v + e)` for `v` values and `e` inclusions.
+    pub(super) fn of(net: &Net<'_>) -> Self {
+        let fixed = rows(net.len(), net.edges.iter().copied());
+        let mut sites: HashMap<u32, Vec<usize>> = HashMap::new();
+        for number in 0..net.sites.len() {
+            sites.entry(net.chooser(number)).or_default().push(number);
+        }
+        // Inclusions of calls by type, once these are given up.
+        let mut by_type: HashMap<u32, Vec<u32>> = HashMap::new();
+        let mut is_unknown = vec![false; net.len()];
+        let made = net.made.iter();
+        let made = made.filter(|(_, object)| *object == Initial::Unknown);
+        let mut open: Vec<u32> = made.map(|(value, _)| *value).collect();
+        while let Some(value) = open.pop() {
+            if std::mem::replace(&mut is_unknown[value as usize], true) {
+                continue;
+            }
+            open.extend(fixed.row(value as usize));
+            open.extend(by_type.get(&value).into_iter().flatten());
+            for number in sites.get(&value).into_iter().flatten() {
+                let (node, site) = net.site(*number);
+                let mut inclusions = Vec::new();
+                net.add_call(node, site, site.callee, &mut inclusions);
+                for (from, to) in inclusions {
+                    match is_unknown[from as usize] {
+                        true => open.push(to),
+                        false => by_type.entry(from).or_default().push(to),
+                    }
+                }
+            }
+        }
+        Self(is_unknown)
+    }
+
+    fn has(&self, value: u32) -> bool {
+        self.0[value as usize]
+    }
+
+    fn values(&self) -> impl Iterator<Item = u32> {
+        (0..)
+            .zip(&self.0)
+            .filter_map(|(value, has)| has.then_some(value))
+    }
+}
+
 /// Values that choices of calls depend on, or that may take a reference outside.
-fn mattering(net: &Net<'_>, all: &[(u32, u32)]) -> Vec<bool> {
+fn mattering(net: &Net<'_>, all: &[(u32, u32)], given_up: &GivenUp) -> Vec<bool> {
     let is_function = |made: &&(u32, Initial)| matches!(made.1, Initial::Function(_));
     let functions = net.made.iter().filter(is_function).map(|made| made.0);
     let carries = closure(net.len(), all.iter().copied(), functions, |_| true);
@@ -434,22 +495,23 @@ fn mattering(net: &Net<'_>, all: &[(u32, u32)]) -> Vec<bool> {
     let escaping = closure(net.len(), back.clone(), outside, |value| {
         carries[value as usize]
     });
-    let chosen = (0..net.sites.len()).flat_map(|number| {
+    let open = (0..net.sites.len()).filter(|number| !given_up.has(net.chooser(*number)));
+    let chosen = open.flat_map(|number| {
         let (node, site) = net.site(number);
         let function = &net.program.functions[node as usize];
         let op = function.body.ops[site.op as usize];
         let table = function.body.indirect[op.arg as usize].table;
         let cells = net.cells[function.module as usize];
         let written = (table != ANY_TABLE).then(|| cells.written(table));
-        [net.whole.value(node, site.chosen_by)]
-            .into_iter()
-            .chain(written)
+        [net.chooser(number)].into_iter().chain(written)
     });
-    let mut matters = closure(net.len(), back, chosen, |_| true);
-    for (one, other) in matters.iter_mut().zip(escaping) {
-        *one |= other;
-    }
-    matters
+    // A call that is known passes by the values of its type, so that what leads to those matters.
+    let goes_on = |value| !given_up.has(value) || net.is_of_type(value);
+    let chosen = closure(net.len(), back, chosen, goes_on);
+    let escaping = escaping.into_iter().zip(carries);
+    let escaping = escaping.map(|(reaches, carries)| reaches && carries);
+    let both = chosen.into_iter().zip(escaping);
+    both.map(|(one, other)| one || other).collect()
 }
 
 /// Blocks with these edges.
