@@ -588,18 +588,38 @@ impl Report<'_> {
     }
 }
 
-/// The facts of an analysis, and what went to the machine.
+/// The facts of an analysis, what went to the machine, and the time that it took.
 fn write_work(out: &mut dyn Write, analysis: &AnalysisReport) -> io::Result<()> {
-    let work = &analysis.work;
+    let (work, ms) = (&analysis.work, |ns: u64| ns as f64 / 1e6);
+    let (facts, total_ms) = (analysis.facts, ms(analysis.total_ns));
+    let edges = counted(work.edges, "edge");
+    if analysis.name == "taint" {
+        let values = counted(work.nodes, "value");
+        writeln!(out, "  {facts:>10} facts; a search took {values}")?;
+    } else if work.submissions == 0 {
+        let nodes = counted(work.nodes, "node");
+        writeln!(out, "  {facts:>10} facts; {nodes}, {edges}, without waves")?;
+    } else {
+        writeln!(
+            out,
+            "  {facts:>10} facts; {} of 64 facts a block, {edges}, {}, {}, loops nested {} deep",
+            counted(work.nodes, "word"),
+            counted(u64::from(work.submissions), "submission"),
+            counted(u64::from(work.iterations), "iteration"),
+            work.nesting,
+        )?;
+    }
+    if work.submissions == 0 {
+        return writeln!(out, "  {total_ms:>10.1} ms");
+    }
     writeln!(
         out,
-        "  {:>10} facts; {} of 64 facts a block, {}, {}, {}, loops nested {} deep",
-        analysis.facts,
-        counted(work.nodes, "word"),
-        counted(work.edges, "edge"),
-        counted(u64::from(work.submissions), "submission"),
-        counted(u64::from(work.iterations), "iteration"),
-        work.nesting,
+        "  {total_ms:>10.1} ms: layout {:.1}, opening {:.1}, upload {:.1}, run {:.1}, readback {:.1}",
+        ms(work.build_ns),
+        ms(work.open_ns),
+        ms(work.upload_ns),
+        ms(work.run_ns),
+        ms(work.read_ns)
     )
 }
 
@@ -608,27 +628,10 @@ fn write_analysis(out: &mut dyn Write, analysis: &AnalysisReport, explain: bool)
     for figure in &analysis.figures {
         writeln!(out, "  {:>10} {}", figure.count, figure.what)?;
     }
-    if explain {
-        let (work, ms) = (&analysis.work, |ns: u64| ns as f64 / 1e6);
-        if analysis.name == "taint" {
-            let values = counted(work.nodes, "value");
-            let facts = analysis.facts;
-            writeln!(out, "  {facts:>10} facts; a search took {values}")?;
-        } else {
-            write_work(out, analysis)?;
-        }
-        writeln!(
-            out,
-            "  {:>10.1} ms: layout {:.1}, opening {:.1}, upload {:.1}, run {:.1}, readback {:.1}",
-            ms(analysis.total_ns),
-            ms(work.build_ns),
-            ms(work.open_ns),
-            ms(work.upload_ns),
-            ms(work.run_ns),
-            ms(work.read_ns)
-        )?;
+    match explain {
+        true => write_work(out, analysis),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 fn write_findings(

@@ -43,7 +43,7 @@ pub fn block_facts(
         AnalysisName::Reaching => definitions(&alone, on.limits),
         AnalysisName::Available => values(&alone, AVAILABLE, available),
         AnalysisName::VeryBusy => values(&alone, VERY_BUSY, very_busy),
-        AnalysisName::Loops => return nested(&alone, on).map(Some),
+        AnalysisName::Loops => return Ok(Some(nested(&alone))),
         AnalysisName::Calls | AnalysisName::PointsTo | AnalysisName::Taint => return Ok(None),
     };
     stated.solved(&alone, on).map(Some)
@@ -198,9 +198,9 @@ fn values(alone: &Program, setup: Setup, state: fn(&Expressions) -> Problem) -> 
     }
 }
 
-fn nested(alone: &Program, on: On) -> Result<BlockFacts, ModuleError> {
-    let tree = dominators(alone, on)?;
-    let nests = loops(alone, &tree, on)?;
+fn nested(alone: &Program) -> BlockFacts {
+    let tree = dominators(alone);
+    let nests = loops(alone, &tree);
     let (nearest, headers) = (&tree.nearest[0], &nests.headers[0]);
     let count = alone.functions[0].body.blocks.len() as u32;
     let of_block = |block: u32| {
@@ -213,9 +213,9 @@ fn nested(alone: &Program, on: On) -> Result<BlockFacts, ModuleError> {
         let header = innermost.and_then(|number| headers.get(*number as usize));
         [above, header.copied().into_iter().collect()]
     };
-    Ok(BlockFacts {
+    BlockFacts {
         lists: ["dominators", "loop"],
         facts: (0..count).map(|block| format!("block {block}")).collect(),
         blocks: (0..count).map(of_block).collect(),
-    })
+    }
 }

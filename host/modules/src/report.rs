@@ -1,9 +1,8 @@
 //! One request over a program: analyses in, figures and findings out.
 
 use crate::analysis::{
-    AVAILABLE, INITIALISED, LIVENESS, Lived, REACHING, VERY_BUSY, available, check_dominators,
-    dead_stores, dominators, expressions, initialised, loops, reaching, uninitialised_uses,
-    very_busy,
+    AVAILABLE, INITIALISED, LIVENESS, Lived, REACHING, VERY_BUSY, available, dead_stores,
+    dominators, expressions, initialised, loops, reaching, uninitialised_uses, very_busy,
 };
 use crate::calls::{self, Calls};
 use crate::cells::Cells;
@@ -200,9 +199,6 @@ impl<'a> Run<'a> {
     /// As for [`run`].
     pub fn answer(&self) -> Result<Answer, ModuleError> {
         self.check_names()?;
-        if self.request.analyses.contains(&AnalysisName::Loops) {
-            check_dominators(self.program, self.request.on.limits)?;
-        }
         let mut answer = Answer {
             program: Sizes::of(self.program),
             analyses: Vec::new(),
@@ -219,7 +215,7 @@ impl<'a> Run<'a> {
                 AnalysisName::Reaching => self.reaching(&mut answer)?,
                 AnalysisName::Available => self.available(&mut answer)?,
                 AnalysisName::VeryBusy => self.very_busy(&mut answer)?,
-                AnalysisName::Loops => self.loops(&mut answer)?,
+                AnalysisName::Loops => self.loops(&mut answer),
                 AnalysisName::PointsTo => self.points_to(&mut answer)?,
                 AnalysisName::Taint => self.taint(&mut answer)?,
             }
@@ -391,9 +387,9 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    fn loops(&self, answer: &mut Answer) -> Result<(), ModuleError> {
-        let tree = dominators(self.program, self.request.on)?;
-        let nests = loops(self.program, &tree, self.request.on)?;
+    fn loops(&self, answer: &mut Answer) {
+        let tree = dominators(self.program);
+        let nests = loops(self.program, &tree);
         let deepest = nests.depth.iter().flatten().max().copied().unwrap_or(0);
         let found: usize = nests.headers.iter().map(Vec::len).sum();
         let blocks = self.program.blocks();
@@ -405,7 +401,6 @@ impl<'a> Run<'a> {
             figure("edges back that close no loop", nests.irreducible),
         ];
         answer.add("loop nesting", figures, found as u64, nests.stats);
-        Ok(())
     }
 
     /// Points-to, which all analyses share, and the nanoseconds that it took.

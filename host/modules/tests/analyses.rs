@@ -278,10 +278,8 @@ fn apply(event: &(Option<(String, u32)>, Option<u32>), set: &mut BTreeSet<String
 }
 
 fn check_loops(program: &Program) {
-    let machine = machine();
-    let on = On::new(machine);
-    let tree = dominators(program, on).unwrap();
-    let nests = loops(program, &tree, on).unwrap();
+    let tree = dominators(program);
+    let nests = loops(program, &tree);
     for (number, function) in program.functions.iter().enumerate() {
         let body = &function.body;
         let nearest = &tree.nearest[number];
@@ -321,7 +319,7 @@ fn check_loops(program: &Program) {
 
 /// Compares the dominators of every function with those of petgraph (Cooper, Harvey and Kennedy).
 pub(crate) fn check_dominators(program: &Program) {
-    let tree = dominators(program, On::new(machine())).unwrap();
+    let tree = dominators(program);
     for (number, function) in program.functions.iter().enumerate() {
         let body = &function.body;
         let mut graph = petgraph::graph::DiGraph::<(), ()>::new();
@@ -409,6 +407,50 @@ proptest! {
         check_all(&program);
         check_dominators(&program);
     }
+}
+
+/// A function with these edges, after that of each block to the next one.
+fn function_of(blocks: u32, more: impl Iterator<Item = (u32, u32)>) -> Program {
+    let mut lists: Vec<Vec<u32>> = (1..blocks).map(|next| vec![next]).collect();
+    lists.push(Vec::new());
+    more.for_each(|(from, to)| lists[from as usize].push(to));
+    let mut text = String::from("seawall-flow 1\nfunction f exported\n");
+    for (block, list) in lists.iter().enumerate() {
+        let targets: Vec<String> = list.iter().map(u32::to_string).collect();
+        text.push_str(&format!("block {block} -> {}\n", targets.join(" ")));
+    }
+    let mut program = Program::default();
+    seawall_modules::read(&mut program, "f.flow", text.into_bytes()).unwrap();
+    program
+}
+
+#[test]
+fn dominators_and_loops_of_long_functions_take_no_bit_for_each_pair_of_blocks() {
+    const BLOCKS: u32 = 200_000;
+    // Each block may leave for the last one, which only the entry dominates.
+    let ladder = function_of(BLOCKS, (0..BLOCKS - 2).map(|block| (block, BLOCKS - 1)));
+    let found = dominators(&ladder);
+    let nearest = &found.nearest[0];
+    let expected = (0..BLOCKS).map(|block| match block {
+        0 => NONE,
+        block if block == BLOCKS - 1 => 0,
+        block => block - 1,
+    });
+    assert!(nearest.iter().copied().eq(expected));
+    assert!(loops(&ladder, &found).headers[0].is_empty());
+    // Loops in loops: each closes after those within.
+    let half = BLOCKS / 2;
+    let nested = function_of(BLOCKS, (0..half).map(|block| (BLOCKS - 1 - block, block)));
+    let found = loops(&nested, &dominators(&nested));
+    assert_eq!(found.headers[0].len() as u32, half);
+    let depth = (0..BLOCKS).map(|block| block.min(BLOCKS - 1 - block) + 1);
+    assert!(found.depth[0].iter().copied().eq(depth));
+    assert_eq!(found.innermost[0].first(), Some(&0));
+    // A second way into each of them: they are none.
+    let back = (1..BLOCKS - 1).map(|block| (block + 1, block));
+    let entered = function_of(BLOCKS, back.chain([(0, 2), (0, BLOCKS - 1)]));
+    let found = loops(&entered, &dominators(&entered));
+    assert_eq!(found.irreducible as u32, BLOCKS - 2);
 }
 
 /// Stores that nothing reads.

@@ -11,7 +11,6 @@ mod dominators;
 mod marks;
 mod facts;
 
-pub(crate) use dominators::check_dominators;
 pub use dominators::{Dominators, Loops, NONE, dominates, dominators, loops};
 pub use expressions::{AVAILABLE, Expressions, VERY_BUSY, available, expressions, very_busy};
 pub use facts::{text_facts, text_setup};

@@ -25,5 +25,5 @@ mod wave;
 pub use problem::{Direction, FactSet, Meet, Problem, SetKill, Setup, Span};
 pub(crate) use problem::{bits, count, facts, has};
 pub use solution::{Arrivals, Solution, SolveStats, predecessors};
+pub(crate) use wave::solve_bodies;
 pub use wave::{Limits, On, solve};
-pub(crate) use wave::{check_facts, solve_bodies};

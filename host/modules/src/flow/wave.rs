@@ -84,19 +84,6 @@ pub fn solve(
     solve_bodies(&bodies, &label, setup, problems, on)
 }
 
-/// Refuses problems of so many facts for each function, as [`solve`] does, before they are stated.
-pub(crate) fn check_facts(
-    program: &Program,
-    setup: Setup,
-    facts: impl Fn(&Body) -> u32,
-    limits: Limits,
-) -> Result<(), ModuleError> {
-    let bodies: Vec<&Body> = program.functions.iter().map(|f| &f.body).collect();
-    let label = |function: usize| program.functions[function].label();
-    let facts = bodies.iter().map(|body| facts(body));
-    check(&bodies, &label, setup, facts, limits)
-}
-
 /// As [`solve`], over bodies that are no functions of a program.
 pub(crate) fn solve_bodies(
     bodies: &[&Body],
