@@ -1,6 +1,7 @@
 //! Searches behind `seawall.csgraph`, in 64-bit floats as SciPy has them.
 
 use crate::error;
+use crate::forked::{self, detached};
 use crate::nx::rows::Rows;
 use crate::nx::search::{Contradiction, Goal, Lengths, Levels, NONE, Ways};
 use crate::nx::structure;
@@ -10,7 +11,7 @@ use pyo3::prelude::*;
 use rayon::prelude::*;
 use seawall::analysis::AnalysisKind;
 use seawall::outcome::Column;
-use seawall::run::{Machine, RunRequest, execute};
+use seawall::run::{RunRequest, execute};
 use std::sync::atomic::Ordering::Relaxed;
 
 impl Matrix {
@@ -105,7 +106,7 @@ impl Matrix {
 
     /// The same rows with the reversed edges behind them.
     fn undirected(&self, py: Python<'_>) -> Self {
-        py.detach(|| {
+        detached(py, || {
             let (back, places) = self.rows.transposed();
             let mut offsets = vec![0];
             let (mut targets, mut weights) = (Vec::new(), Vec::new());
@@ -136,12 +137,12 @@ impl Matrix {
         last_edge_first: bool,
     ) -> PyResult<(usize, Ints<'py>)> {
         let (count, labels) = if is_strong {
-            py.detach(|| self.strong_labels(last_edge_first))
+            detached(py, || self.strong_labels(last_edge_first))
         } else {
-            let graph = py.detach(|| self.rows.graph(false));
+            let graph = detached(py, || self.rows.graph(false));
             let graph = graph.map_err(|problem| error::of_graph(py, &problem))?;
-            let request = RunRequest::new(AnalysisKind::Cc, Vec::new()).on(Machine::auto());
-            let found = py.detach(|| execute(&graph, &request));
+            let request = RunRequest::new(AnalysisKind::Cc, Vec::new()).on(forked::machine());
+            let found = detached(py, || execute(&graph, &request));
             let found = found.map_err(|problem| error::of_run(py, &problem))?;
             by_first_node(&found.values)
         };
@@ -152,7 +153,9 @@ impl Matrix {
     fn breadth_first<'py>(&self, py: Python<'py>, source: u32) -> PyResult<(Ints<'py>, Ints<'py>)> {
         self.check(py, source)?;
         let mut levels = Levels::new(self.rows.nodes());
-        py.detach(|| levels.search(Ways::forward(&self.rows), &[source], NONE, None));
+        detached(py, || {
+            levels.search(Ways::forward(&self.rows), &[source], NONE, None)
+        });
         let order = levels.order.iter().map(|node| *node as i32).collect();
         let parents = levels.parent.iter().map(|node| absent(*node)).collect();
         Ok((
@@ -164,7 +167,7 @@ impl Matrix {
     /// Nodes in the order of a depth-first search, and the predecessor of each node.
     fn depth_first<'py>(&self, py: Python<'py>, source: u32) -> PyResult<(Ints<'py>, Ints<'py>)> {
         self.check(py, source)?;
-        let (order, parents) = py.detach(|| depth_first(&self.rows, source));
+        let (order, parents) = detached(py, || depth_first(&self.rows, source));
         Ok((
             PyArray1::from_vec(py, order),
             PyArray1::from_vec(py, parents),
@@ -269,7 +272,7 @@ impl Matrix {
         if !order.iter().all(fits) {
             return Err(error::request(py, "BadArrays", "a place that no entry has"));
         }
-        let found = py.detach(|| spanning(&self.rows, order));
+        let found = detached(py, || spanning(&self.rows, order));
         Ok(PyArray1::from_vec(py, found))
     }
 }
@@ -314,7 +317,7 @@ fn breadth_first_of<'py, I: Element + Copy + TryInto<usize>>(
         let text = format!("no node {source}: there are {nodes}");
         return Err(error::request(py, "NoSuchSource", &text));
     }
-    let Some((order, parents)) = py.detach(|| search_in_place(offsets, targets, source)) else {
+    let Some((order, parents)) = detached(py, || search_in_place(offsets, targets, source)) else {
         let text = "an offset or a column beyond the matrix";
         return Err(error::request(py, "BadArrays", text));
     };

@@ -10,8 +10,6 @@ use seawall::graph::{Cause, FormError, GraphError};
 use seawall::program::TextError;
 use seawall::run::RunError;
 use std::fmt::Debug;
-use std::process;
-use std::sync::OnceLock;
 
 type Fields<'py> = Bound<'py, PyDict>;
 
@@ -184,18 +182,13 @@ pub(crate) fn request(py: Python<'_>, kind: &str, text: &str) -> PyErr {
     raised(py, "RequestError", text, kind, &PyDict::new(py))
 }
 
-/// Refuses work in a process that was forked off after the library started threads: the fork has
-/// none of them, and would wait for ever.
-pub(crate) fn check_fork() -> PyResult<()> {
-    static STARTED_IN: OnceLock<u32> = OnceLock::new();
-    if *STARTED_IN.get_or_init(process::id) == process::id() {
-        return Ok(());
-    }
-    Err(Python::attach(|py| {
+/// The error of work on a resident machine in a process that was forked off.
+pub(crate) fn forked() -> PyErr {
+    Python::attach(|py| {
         let text = "this process was forked after seawall was imported, and threads do not follow a \
                     fork; start processes with multiprocessing.set_start_method(\"spawn\")";
         raised(py, "MachineError", text, "Forked", &PyDict::new(py))
-    }))
+    })
 }
 
 /// The error of a thread that ended without an answer.

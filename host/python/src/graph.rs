@@ -3,6 +3,7 @@
 //! `seawall.Graph` wraps it, with names of nodes, data frames and documentation.
 
 use crate::error;
+use crate::forked;
 use crate::loading::loaded;
 use crate::pictures::Pictures;
 use crate::program::ProgramRequest;
@@ -342,7 +343,7 @@ impl Graph {
         nodes: Option<u32>,
         undirected: bool,
     ) -> PyResult<Self> {
-        error::check_fork()?;
+        forked::check()?;
         if weight.is_none()
             && let Some(built) = of_columns(py, sources, targets, nodes, undirected)
         {
@@ -402,7 +403,7 @@ impl Graph {
         weight: Option<&Bound<'_, PyAny>>,
         symmetric: bool,
     ) -> PyResult<Self> {
-        error::check_fork()?;
+        forked::check()?;
         let offsets = words(py, offsets, "offset")?;
         let targets = words(py, targets, "target")?;
         let (weights, kind, rounded) = match weights(py, weight)? {
@@ -440,7 +441,7 @@ impl Graph {
         choices: LoadChoices,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(Self, Bound<'py, PyDict>)> {
-        error::check_fork()?;
+        forked::check()?;
         let loaded = loaded(py, path, choices.options(py)?, progress.as_ref())?;
         let stats = PyDict::new(py);
         stats.set_item("format", loaded.stats.format.to_string())?;
@@ -555,7 +556,7 @@ impl Graph {
     /// The graph of these parts, which are checked like any rows.
     #[staticmethod]
     fn of_parts(py: Python<'_>, parts: Parts<'_>) -> PyResult<Self> {
-        error::check_fork()?;
+        forked::check()?;
         let weights = parts.weights.map(|array| words(py, &array, "weight"));
         let kinds = [
             WeightKind::Integer,
@@ -586,7 +587,7 @@ impl Graph {
         options: &Bound<'py, PyAny>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        error::check_fork()?;
+        forked::check()?;
         let options = Options::of(options)?;
         let files = [&options.plot, &options.draw, &options.page];
         let names = options.names.as_deref().unwrap_or_default();
@@ -613,7 +614,7 @@ impl Graph {
         options: &Bound<'py, PyAny>,
         progress: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        error::check_fork()?;
+        forked::check()?;
         let options = Options::of(options)?;
         let words = |(name, words): (String, PyReadonlyArray1<'py, u32>)| {
             Ok((name, words.as_slice()?.to_vec()))

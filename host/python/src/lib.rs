@@ -9,6 +9,7 @@ mod arrow;
 mod csgraph;
 mod error;
 mod forecast;
+mod forked;
 mod graph;
 mod loading;
 mod nx;
@@ -23,7 +24,7 @@ use pyo3::prelude::*;
 #[pymodule(gil_used = false)]
 fn _seawall(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    error::check_fork()?;
+    forked::check()?;
     graph::add(module)?;
     plan::add(module)?;
     arrow::add(module)?;

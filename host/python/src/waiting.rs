@@ -1,6 +1,7 @@
 //! Waits of Python's thread for the answer of another one.
 
 use crate::error::ended;
+use crate::forked::{detached, here};
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -52,13 +53,13 @@ pub(crate) fn on_sources<T: Send>(
 ) -> PyResult<T> {
     let stop = AtomicBool::new(false);
     if sources < SOURCES {
-        return Ok(py.detach(|| work(&stop)));
+        return Ok(detached(py, || work(&stop)));
     }
     std::thread::scope(|scope| {
         let (reply, mut answer) = sync_channel(1);
         let flag = &stop;
         scope.spawn(move || {
-            let _unheard = reply.send(work(flag));
+            let _unheard = reply.send(here(|| work(flag)));
         });
         let found = wait(py, &mut answer, None, String::new);
         if found.is_err() {

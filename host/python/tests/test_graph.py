@@ -744,6 +744,20 @@ def test_a_fork_is_refused_rather_than_waiting_for_ever() -> None:
     process.join()
 
 
+def test_a_graph_without_nodes_has_no_values() -> None:
+    graph = Graph.from_edges([])
+    for name in ("closeness", "betweenness", "eccentricity", "core_numbers", "components"):
+        found = getattr(graph, name)()
+        assert len(getattr(found, "labels", found)) == 0, name
+
+
+def test_what_is_no_graph_is_refused_by_its_type() -> None:
+    with pytest.raises(seawall.RequestError, match="not int"):
+        Graph.from_networkx(5)  # type: ignore[arg-type]
+    with pytest.raises(seawall.RequestError, match="not NoneType"):
+        seawall.Program().run(None)  # type: ignore[arg-type]
+
+
 def test_every_analysis_is_a_method() -> None:
     methods = {
         "bfs": "bfs",

@@ -686,14 +686,41 @@ def test_weights_that_are_refused_run_in_networkx() -> None:
         assert nx.dijkstra_path_length(huge, 0, 1) == 2**70
 
 
+def asked_in_a_fork() -> list[str]:
+    # Of this size the library answers, and loops over sources use its threads.
+    graph = nx.gnm_random_graph(300, 3000, seed=3)
+    found = []
+    for name in (
+        "all_pairs_dijkstra_path_length",
+        "average_shortest_path_length",
+        "betweenness_centrality",
+        "closeness_centrality",
+        "connected_components",
+        "core_number",
+        "diameter",
+        "eccentricity",
+        "edge_betweenness_centrality",
+        "harmonic_centrality",
+        "pagerank",
+        "triangles",
+    ):
+        answer = getattr(nx, name)(graph, backend="seawall")
+        if name.endswith(("betweenness_centrality", "pagerank")):
+            answer = {one: round(value, 9) for one, value in answer.items()}
+        found.append(f"{name}: {answer if isinstance(answer, dict | int | float) else list(answer)}")
+    matrix = nx.to_scipy_sparse_array(graph, format="csr", dtype=float)
+    for columns in (
+        csgraph.dijkstra(matrix, indices=range(70)),
+        csgraph.johnson(matrix, indices=[0, 1]),
+        csgraph.connected_components(matrix)[1],
+        csgraph.minimum_spanning_tree(matrix).todense(),
+    ):
+        found.append(str(columns.tolist()))
+    return found
+
+
 def ask_in_a_fork(queue: Any) -> None:
-    # Of this size the library answers, and `should_run` is in favour.
-    graph = nx.complete_graph(80)
-    try:
-        nx.core_number(graph, backend="seawall")
-    except NotImplementedError:
-        with nx.config(backend_priority=["seawall"]):
-            queue.put(nx.core_number(graph)[0])
+    queue.put(asked_in_a_fork())
 
 
 ODD_WEIGHTS: list[Any] = [Fraction(1, 3), 2**70, 2**53 + 1, -(2**53) - 1, math.nan, "x"]
@@ -759,14 +786,47 @@ def test_what_has_no_hash_is_a_type_error(name: str) -> None:
     assert here == there
 
 
-def test_a_fork_is_left_to_networkx() -> None:
-    nx.core_number(nx.complete_graph(80), backend="seawall")
+def test_a_fork_answers_with_one_thread() -> None:
+    expected = asked_in_a_fork()
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     process = context.Process(target=ask_in_a_fork, args=(queue,))
     process.start()
-    assert queue.get(timeout=60) == 79
+    assert queue.get(timeout=60) == expected
     process.join()
+
+
+@pytest.mark.parametrize("name", ["betweenness_centrality", "edge_betweenness_centrality"])
+def test_a_refused_sample_draws_nothing(name: str) -> None:
+    graph = nx.Graph()
+    # Sums of these are not exact in floats.
+    heavy = [(0, 1, 2**53), (0, 5, 3), (1, 2, 3), (1, 4, 1), (1, 5, 2**32), (1, 3, 2**53)]
+    graph.add_weighted_edges_from([*heavy, (2, 3, 2**53), (2, 4, 2**53)])
+    there = getattr(nx, name)(graph, k=2, weight="weight", seed=1, backend="networkx")
+    with nx.config(backend_priority=["seawall"]):
+        assert getattr(nx, name)(graph, k=2, weight="weight", seed=1) == there
+    for weight in (None, "weight"):
+        light = nx.gnm_random_graph(30, 90, seed=2)
+        one, other = random.Random(5), random.Random(5)
+        there = getattr(nx, name)(light, k=4, weight=weight, seed=one, backend="networkx")
+        here = getattr(nx, name)(light, k=4, weight=weight, seed=other, backend="seawall")
+        assert here == pytest.approx(there)
+        assert one.random() == other.random()
+
+
+def test_ends_that_are_none_or_unhashable_are_taken_as_networkx_takes_them() -> None:
+    graph = nx.path_graph(3)
+    for source, target in ((0, None), (None, 2), (None, None), (7, None)):
+        there, here = both("has_path", graph, source, target)
+        assert here == there
+    for name, ends in (
+        ("single_source_bellman_ford", ([0],)),
+        ("bellman_ford_path", (0, [1])),
+        ("bellman_ford_path_length", ([0], 1)),
+    ):
+        there, here = both(name, graph, *ends)
+        assert here == there
+    assert both("predecessor", graph, 0, cutoff=-math.inf)[0] == both("predecessor", graph, 0, cutoff=-1)[1]
 
 
 def test_a_large_graph_keeps_its_thread() -> None:

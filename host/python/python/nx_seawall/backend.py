@@ -6,6 +6,7 @@ Where it has less, its check says so before it is called, and NetworkX runs its 
 
 from __future__ import annotations
 
+import copy
 import gc
 import inspect
 import math
@@ -192,7 +193,7 @@ def predecessor(
 ) -> Any:
     number = _number(G, source, f"Source {source} not in G")
     # NetworkX compares after each level: 0 and what is no number are no limit.
-    most = max(math.ceil(cutoff), 1) if cutoff and cutoff < len(G) else None
+    most = math.ceil(max(cutoff, 1)) if cutoff and cutoff < len(G) else None
     lists, seen = G.any.predecessors(number, most, bool(return_seen))
     if target is None:
         return (lists, seen) if return_seen else lists
@@ -216,6 +217,12 @@ def bidirectional_shortest_path(G: Graph, source: Node, target: Node) -> list[An
 
 @_has(Cost.PAIR)
 def has_path(G: Graph, source: Node, target: Node) -> bool:
+    if source is None or target is None:
+        # NetworkX asks for the paths of all nodes then, and there are some.
+        for node, end in ((source, "Source"), (target, "Target")):
+            if node is not None:
+                _number(G, node, f"{end} {node} not in G")
+        return True
     return G.any.level_of(*_path_ends(G, source, target)) is not None
 
 
@@ -457,12 +464,13 @@ def single_source_bellman_ford(
     if source == target:
         _number(G, source, f"Node {source} is not found in the graph")
         return 0, [source]
+    hash(source)
     number = _number(G, source, f"Source {source} not in G")
     if target is None:
         return _signed(G.rows(weight).signed_paths(number))
     goal = G.number(target)
     lengths, paths = _signed(G.rows(weight).signed_paths(number, number if goal is None else goal))
-    if goal is None or target not in paths:
+    if target not in paths:
         raise nx.NetworkXNoPath(f"Target {target} cannot be reached from given sources")
     return lengths[target], paths[target]
 
@@ -497,6 +505,7 @@ def single_source_bellman_ford_path(G: Graph, source: Node, weight: Any = "weigh
 def single_source_bellman_ford_path_length(
     G: Graph, source: Node, weight: Any = "weight"
 ) -> Lengths:
+    hash(source)
     number = _number(G, source, f"Source {source} not in G")
     lengths: Lengths = _signed(G.rows(weight).signed_paths(number, with_paths=False))[0]
     return lengths
@@ -1081,6 +1090,21 @@ def _betweenness_check(G: Any, weight: Any) -> Answer:
     return "a multigraph" if G.is_multigraph() else _weight_is_name(weight)
 
 
+def _of_sample(
+    G: Graph, k: int | None, weight: Any, seed: Any, ask: Callable[[list[int] | None], Any]
+) -> tuple[list[Any] | None, Any]:
+    """Draws `k` nodes and asks for the values of their paths; nothing is drawn for `None`."""
+    if k is None:
+        return None, ask(None)
+    # What is refused along weights is left to NetworkX, which draws then: a copy draws before it.
+    drawing = seed if weight is None else copy.deepcopy(seed)
+    sampled = list(drawing.sample(list(G), k))
+    values = ask([G.index[node] for node in sampled])
+    if drawing is not seed:
+        seed.sample(list(G), k)
+    return sampled, values
+
+
 @_has(Cost.ALL_PAIRS, _betweenness_check)
 @py_random_state("seed")
 def betweenness_centrality(
@@ -1096,10 +1120,9 @@ def betweenness_centrality(
     rows = G.rows(weight)
     if weight is not None and rows.weight_min() < 0:
         raise NotImplementedError("seawall: a weight is negative")
-    # Nothing is drawn before a call that is left to NetworkX, which draws then.
-    sampled = None if k is None else list(seed.sample(list(G), k))
-    starts = None if sampled is None else [G.index[node] for node in sampled]
-    values = rows.betweenness(starts, weight is not None, bool(endpoints))
+    sampled, values = _of_sample(
+        G, k, weight, seed, lambda starts: rows.betweenness(starts, weight is not None, bool(endpoints))
+    )
     others = nodes if endpoints else nodes - 1
     if others < 2:
         return values
@@ -1134,9 +1157,9 @@ def edge_betweenness_centrality(
     rows = G.rows(weight)
     if weight is not None and rows.weight_min() < 0:
         raise NotImplementedError("seawall: a weight is negative")
-    sampled = None if k is None else seed.sample(list(G), k)
-    starts = None if sampled is None else [G.index[node] for node in sampled]
-    values = rows.edge_betweenness(starts, weight is not None)
+    _, values = _of_sample(
+        G, k, weight, seed, lambda starts: rows.edge_betweenness(starts, weight is not None)
+    )
     if nodes < 2:
         return values
     starts_count = nodes if k is None else k

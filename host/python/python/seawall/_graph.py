@@ -269,6 +269,8 @@ class Graph:
         >>> seawall.Graph.from_networkx(networkx.path_graph(4)).eccentricity().tolist()
         [3, 2, 2, 3]
         """
+        if not (hasattr(graph, "is_multigraph") and hasattr(graph, "is_directed")):
+            raise refuse(f"a graph of NetworkX is needed, not {type(graph).__name__}")
         if callable(weight):
             raise refuse("a weight that is a function; give the name of an attribute")
         if weight is not None:
@@ -803,6 +805,8 @@ class Graph:
         >>> seawall.Graph.from_edges([(0, 1), (1, 2)]).betweenness().tolist()
         [0.0, 1.0, 0.0]
         """
+        if self._has_no_sources(sources):
+            return np.empty(0, np.float32)
         chosen = {"weighted": weighted, "normalized": normalized}
         found = self._run("betweenness", self._all_or(sources), {**chosen, **options})
         values: Floats = found["values"]
@@ -824,6 +828,8 @@ class Graph:
         >>> seawall.Graph.from_edges([(0, 1), (1, 2)]).closeness(1)
         array([1.], dtype=float32)
         """
+        if self._has_no_sources(sources):
+            return np.empty(0, np.float32)
         chosen = {"weighted": weighted, "direction": direction}
         return self._of_sources("closeness", sources, {**chosen, **options})
 
@@ -841,6 +847,8 @@ class Graph:
         >>> seawall.Graph.from_edges([(0, 1), (1, 2)]).eccentricity([0, 1]).tolist()
         [2, 1]
         """
+        if self._has_no_sources(sources):
+            return np.empty(0, np.uint32)
         found = self._of_sources("eccentricity", sources, {"weighted": weighted, **options})
         return _wide(found)
 
@@ -848,6 +856,10 @@ class Graph:
         numbers = self._all_or(sources)
         values: Array = self._run(analysis, numbers, options)["values"]
         return values[numbers]
+
+    def _has_no_sources(self, sources: Any) -> bool:
+        """Whether all nodes are the sources of a graph without any."""
+        return sources is None and self.nodes == 0
 
     def _all_or(self, sources: Any) -> npt.NDArray[np.uint32]:
         """The sources, or all nodes for None."""

@@ -628,6 +628,8 @@ class Program:
         ``auto`` compiles once that pays); for `machine`, ``auto`` is the CPU. Several `devices`
         share a program that only gathers and scatters; any other is refused with the reason.
         """
+        if not isinstance(graph, Graph):
+            raise refuse(f"a seawall.Graph is needed, not {type(graph).__name__}")
         kinds = {register["name"]: register["kind"] for register in self._registers}
         words = []
         for name, values in (inputs or {}).items():

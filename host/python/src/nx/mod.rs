@@ -14,6 +14,7 @@ pub(crate) mod search;
 pub(crate) mod structure;
 
 use crate::error;
+use crate::forked::{self, detached};
 use crate::waiting::on_sources;
 use crate::worker::{Question, Worker};
 use bellman_ford::{Comparable, Paths};
@@ -30,7 +31,7 @@ use seawall::analysis::AnalysisKind;
 use seawall::backend::cuda;
 use seawall::graph::Graph;
 use seawall::outcome::Column;
-use seawall::run::{self, Machine, RunRequest};
+use seawall::run::{self, RunRequest};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use structure::Order;
@@ -304,7 +305,7 @@ impl NxGraph {
     /// Level of `target`; None if it is not reached.
     fn level_of(&self, py: Python<'_>, source: u32, target: u32) -> PyResult<Option<u32>> {
         let sources = self.checked(Some(vec![source]))?;
-        Ok(py.detach(|| {
+        Ok(detached(py, || {
             let mut levels = Levels::of_order(self.nodes.len());
             levels.search(self.ways(false), &sources, NONE, Some(target));
             levels.level_of_target(target)
@@ -419,7 +420,7 @@ impl NxGraph {
     ) -> PyResult<Dicts<'py>> {
         let limit = cutoff.filter(|most| *most > 0);
         let found = self.search(py, &[source], limit.map(f64::from), false)?;
-        let before = py.detach(|| search::parents(&self.rows, &found));
+        let before = detached(py, || search::parents(&self.rows, &found));
         let _uncollected = Uncollected::new(py);
         let (lists, levels) = (PyDict::new(py), PyDict::new(py));
         self.put_lists(py, &lists, &found.order, &before)?;
@@ -476,7 +477,7 @@ impl NxGraph {
         back: &Bound<'py, Self>,
     ) -> PyResult<Option<Bound<'py, PyList>>> {
         let ways = self.both_ways(source, target, back.get())?;
-        let found = py.detach(|| pairs::shortest(ways, source, target));
+        let found = detached(py, || pairs::shortest(ways, source, target));
         found.map(|path| self.list(py, &path)).transpose()
     }
 
@@ -494,7 +495,7 @@ impl NxGraph {
         let (length, path) = match (&self.weights, &back.weights) {
             (Weights::Real(ahead), Weights::Real(behind)) => {
                 let weight = |side: usize, place: usize| [ahead, behind][side][place];
-                let found = py.detach(|| pairs::lightest(ways, weight, source, target));
+                let found = detached(py, || pairs::lightest(ways, weight, source, target));
                 match found.map_err(contradiction_of_two)? {
                     Some((length, path)) => (length.into_bound_py_any(py)?, path),
                     None => return Ok(None),
@@ -502,7 +503,7 @@ impl NxGraph {
             }
             (ahead, behind) => {
                 let weight = |side: usize, place: usize| [ahead, behind][side].whole(place);
-                let found = py.detach(|| pairs::lightest(ways, weight, source, target));
+                let found = detached(py, || pairs::lightest(ways, weight, source, target));
                 match found.map_err(contradiction_of_two)? {
                     Some((length, path)) => (length.into_bound_py_any(py)?, path),
                     None => return Ok(None),
@@ -551,7 +552,7 @@ impl NxGraph {
             }
             weights => Paths::search(rows, |at| weights.whole(at), &all, 1, early, waits).is_err(),
         };
-        self.has_negative_loop() || py.detach(search)
+        self.has_negative_loop() || detached(py, search)
     }
 
     /// Whether a loop has a negative weight.
@@ -612,7 +613,7 @@ impl NxGraph {
 
     /// Strongly connected components as sets.
     fn strong_components<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let found = py.detach(|| structure::strong_components(&self.rows));
+        let found = detached(py, || structure::strong_components(&self.rows));
         self.sets(py, &found)
     }
 
@@ -629,7 +630,7 @@ impl NxGraph {
         // Edges in both directions count each, which the library has no rule for.
         if self.is_directed || self.is_small() {
             let back = self.back();
-            let found = py.detach(|| structure::core_numbers(&self.rows, back));
+            let found = detached(py, || structure::core_numbers(&self.rows, back));
             return self.dict(py, &found);
         }
         self.dict(py, &self.labels(py, AnalysisKind::Kcore)?)
@@ -667,7 +668,7 @@ impl NxGraph {
 
     /// Colours of nodes by falling degree, in that order.
     fn largest_first<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = py.detach(|| structure::largest_first(&self.rows));
+        let found = detached(py, || structure::largest_first(&self.rows));
         let (order, colours) = found;
         let most = order.iter().map(|node| colours[*node as usize] + 1).max();
         let known = (0..most.unwrap_or(0)).map(|colour| colour.into_pyobject(py));
@@ -680,7 +681,7 @@ impl NxGraph {
 
     /// Communities by semi-synchronous label propagation, by label.
     fn propagated<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let labels = py.detach(|| structure::propagated_labels(&self.rows));
+        let labels = detached(py, || structure::propagated_labels(&self.rows));
         let mut members: Vec<Vec<u32>> = vec![Vec::new(); self.nodes.len()];
         let mut order = Vec::new();
         for (node, &label) in self.rows.all().zip(&labels) {
@@ -698,7 +699,7 @@ impl NxGraph {
 
     /// Edges of a spanning forest as pairs, lightest or heaviest first.
     fn spanning<'py>(&self, py: Python<'py>, minimum: bool) -> PyResult<Bound<'py, PyList>> {
-        let edges = py.detach(|| self.forest(minimum));
+        let edges = detached(py, || self.forest(minimum));
         let _uncollected = Uncollected::new(py);
         let pair = |(from, to): &(u32, u32)| (self.node(py, *from), self.node(py, *to));
         PyList::new(py, edges.iter().map(pair))
@@ -711,7 +712,7 @@ impl NxGraph {
         minimum: bool,
         source_rows: Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let edges = py.detach(|| self.forest(minimum));
+        let edges = detached(py, || self.forest(minimum));
         let _uncollected = Uncollected::new(py);
         let data = self.data_of(py, &source_rows, &edges)?;
         let edges = edges.iter().zip(&data);
@@ -730,7 +731,7 @@ impl NxGraph {
         source: Dicts<'py>,
         forest: Dicts<'py>,
     ) -> PyResult<()> {
-        let ends = py.detach(|| Ends::new(self.nodes.len(), &self.forest(minimum)));
+        let ends = detached(py, || Ends::new(self.nodes.len(), &self.forest(minimum)));
         let order: Vec<u32> = self.rows.all().collect();
         self.grow(py, &source, &forest, &order, &ends)
     }
@@ -745,7 +746,7 @@ impl NxGraph {
         made: Dicts<'py>,
     ) -> PyResult<()> {
         let order = self.checked(Some(order))?;
-        let ends = py.detach(|| {
+        let ends = detached(py, || {
             let edges = structure::induced(&self.rows, &order);
             Ends::new(self.nodes.len(), &edges)
         });
@@ -767,7 +768,7 @@ impl NxGraph {
 
     /// Generations of a directed graph as lists, and how many nodes they have.
     fn generations<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyList>, usize)> {
-        let found = py.detach(|| structure::generations(&self.rows));
+        let found = detached(py, || structure::generations(&self.rows));
         let lists: PyResult<Vec<_>> = found.iter().map(|nodes| self.list(py, nodes)).collect();
         Ok((PyList::new(py, lists?)?, found.iter().map(Vec::len).sum()))
     }
@@ -917,14 +918,13 @@ impl NxGraph {
             let text = format!("{} ranks for {} nodes", ranks.len(), self.nodes.len());
             return Err(PyValueError::new_err(text));
         }
-        let found = py.detach(|| self.transitions().step(ranks));
+        let found = detached(py, || self.transitions().step(ranks));
         Ok(numpy::PyArray1::from_vec(py, found))
     }
 
     /// Nodes that pass nothing on, ascending.
     fn dangling<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
-        py.detach(|| self.transitions().dangling.clone())
-            .to_pyarray(py)
+        detached(py, || self.transitions().dangling.clone()).to_pyarray(py)
     }
 
     /// Outgoing edges of every node, or incoming ones; a loop of an undirected graph counts twice.
@@ -1063,20 +1063,20 @@ impl NxGraph {
     /// Asks the library, on the machine that it chooses. A large graph gets a thread, where Ctrl-C
     /// ends runs and the machine stays open, at once; a small one with its second question.
     fn ask(&self, py: Python<'_>, analysis: AnalysisKind, sources: Vec<u32>) -> PyResult<Column> {
-        error::check_fork().map_err(|_| refused("this process was forked"))?;
-        let request = RunRequest::new(analysis, sources).on(Machine::auto());
+        let request = RunRequest::new(analysis, sources).on(forked::machine());
         let known = self.graph.get();
         let is_new = known.is_none();
         let graph = match known {
             Some(graph) => graph,
             None => {
-                let made = py.detach(|| self.rows.graph(!self.is_directed));
+                let made = detached(py, || self.rows.graph(!self.is_directed));
                 let made = made.map_err(|problem| error::of_graph(py, &problem))?;
                 self.graph.get_or_init(|| Arc::new(made))
             }
         };
-        if is_new && self.rows.targets.len() < ENTRIES_OF_THREAD {
-            let found = py.detach(|| run::execute(graph, &request));
+        let is_small = is_new && self.rows.targets.len() < ENTRIES_OF_THREAD;
+        if is_small || forked::is_forked() {
+            let found = detached(py, || run::execute(graph, &request));
             let found = found.map_err(|problem| error::of_run(py, &problem))?;
             return Ok(found.values);
         }
@@ -1141,7 +1141,7 @@ impl NxGraph {
     fn triangle_counts(&self, py: Python<'_>) -> PyResult<Vec<u64>> {
         let entries = self.rows.targets.len();
         if self.is_small() || (entries < ENTRIES_OF_TRIANGLES && !has_device()) {
-            return Ok(py.detach(|| structure::triangles(&self.rows)));
+            return Ok(detached(py, || structure::triangles(&self.rows)));
         }
         match self.ask(py, AnalysisKind::Triangles, Vec::new())? {
             Column::U32(words) => Ok(words.into_iter().map(u64::from).collect()),
@@ -1254,7 +1254,7 @@ impl NxGraph {
         let most = cutoff.map_or(NONE, |cutoff| {
             cutoff.ceil().clamp(0.0, f64::from(NONE)) as u32
         });
-        Ok(py.detach(|| {
+        Ok(detached(py, || {
             levels.search(self.ways(reverse), &sources, most, None);
             levels
         }))
@@ -1331,7 +1331,7 @@ impl NxGraph {
         goal: Goal<i64>,
         heaviest: u32,
     ) -> Lengths<i64> {
-        py.detach(|| {
+        detached(py, || {
             let mut lengths = Lengths::new(self.nodes.len());
             lengths.search_light(&self.rows, weight, sources, goal, heaviest);
             lengths
@@ -1351,7 +1351,7 @@ impl NxGraph {
                 .search(&self.rows, weight, sources, goal)
                 .map(|()| lengths)
         };
-        py.detach(search).map_err(contradiction)
+        detached(py, search).map_err(contradiction)
     }
 
     fn lightest_dicts<'py, W>(
@@ -1433,7 +1433,9 @@ impl NxGraph {
         match &self.weights {
             Weights::Real(weights) => {
                 let weight = |place: usize| weights[place];
-                let found = py.detach(|| Paths::search(rows, weight, &[source], 0.0, early, waits));
+                let found = detached(py, || {
+                    Paths::search(rows, weight, &[source], 0.0, early, waits)
+                });
                 let found = found
                     .ok()
                     .map(|found| self.signed_dicts(py, source, target, &found, wanted));
@@ -1441,7 +1443,9 @@ impl NxGraph {
             }
             weights => {
                 let weight = |place: usize| weights.whole(place);
-                let found = py.detach(|| Paths::search(rows, weight, &[source], 0, early, waits));
+                let found = detached(py, || {
+                    Paths::search(rows, weight, &[source], 0, early, waits)
+                });
                 let found = found
                     .ok()
                     .map(|found| self.signed_dicts(py, source, target, &found, wanted));
