@@ -197,6 +197,54 @@ fn blocks_share_long_rows() {
     compare(&mut session, &graph, &list, &question);
 }
 
+/// Threads search from 64 sources together, and from the next ones on what those left. Each number
+/// of sources around the limits is asked, of graphs whose searches find all nodes, or not.
+#[test]
+fn the_next_searches_begin_anew() {
+    let nodes = 150;
+    let star = (1..nodes).map(|node| (0, node)).collect();
+    let clique = (0..100).flat_map(|from| (0..from).map(move |to| (from, to)));
+    let mut random = Random::new(11);
+    let mut dense: Vec<_> = (1..nodes).map(|node| (random.below(node), node)).collect();
+    dense.extend((0..1500).map(|_| (random.below(nodes), random.below(nodes))));
+    let mut apart = dense.clone();
+    apart.retain(|(from, to)| from % 2 == to % 2);
+    for (edges, undirected) in [
+        (star, true),
+        (clique.collect(), true),
+        (dense.clone(), true),
+        (dense, false),
+        (apart, true),
+    ] {
+        let list = EdgeList {
+            nodes,
+            edges,
+            undirected,
+        };
+        let graph = list.graph().unwrap();
+        let mut order: Vec<u32> = (0..nodes).collect();
+        for at in (1..nodes).rev() {
+            order.swap(at as usize, random.below(at + 1) as usize);
+        }
+        for count in [4, 63, 64, 65, 66, 100, 127, 128, 129, nodes] {
+            let sources = &order[..count as usize];
+            let expected = expected(&list, sources, u32::MAX);
+            for threads in 1..4 {
+                for (kind, expected) in KINDS.into_iter().zip(&expected) {
+                    let machine = Machine::cpu(NonZeroUsize::new(threads));
+                    let request = RunRequest::new(kind, sources.to_vec()).on(machine);
+                    let found = match execute(&graph, &request).unwrap().values {
+                        Column::U32(words) => words,
+                        Column::F32(values) => values.iter().map(|one| one.to_bits()).collect(),
+                        other => panic!("{other:?}"),
+                    };
+                    assert!(&found == expected, "{kind} of {count} on {threads} threads");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn a_path_has_closeness_known_by_hand() {
     let graph = Graph::from_edges(5, &[(0, 1), (1, 2), (2, 3)], true).unwrap();

@@ -187,11 +187,12 @@ impl Searches {
         }
     }
 
-    /// Forgets the searches.
+    /// Forgets the searches, whose last level was not passed on if all nodes were found.
     fn clear<G: Grid>(&mut self, grid: G) {
         for at in 0..self.touched_count {
             let node = self.touched.load_weak(grid, at);
             self.seen.store(grid, node, 0);
+            self.now.store(grid, node, 0);
         }
         self.touched_count = 0;
     }
