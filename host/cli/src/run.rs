@@ -45,7 +45,7 @@ use seawall::run::{
 };
 use seawall::units::{counted, elapsed_ns};
 use seawall_report::table::TableColumn;
-use stream::StreamArgs;
+use stream::{StreamArgs, lesser, needed};
 use topology::TopologyChoice;
 
 /// Headings of options, by topic.
@@ -355,6 +355,7 @@ fn run(args: &RunArgs, ranks: Option<&Ranks>) -> Result<ExitCode, CliError> {
 
 fn verdict(checked: Option<bool>) -> ExitCode {
     if checked == Some(false) {
+        warn("the values differ from those of a plain sequential implementation (--check)");
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
@@ -426,12 +427,20 @@ impl RunArgs {
             return self.run_resident(name, sources, line, ranks);
         }
         let streamed = |streaming| self.run_streamed(streaming, name, sources, line);
+        let resident = || self.run_resident(name, sources, line, None);
         if let Some(streaming) = self.streaming(name)? {
-            return streamed(streaming);
+            let arrays = streaming.arrays();
+            return streamed(streaming).map_err(|failed| {
+                let may_be_less = needed(&failed).is_some_and(|needed| arrays < needed);
+                match self.stream.is_by_need() && may_be_less {
+                    true => lesser(failed, resident().err()),
+                    false => failed,
+                }
+            });
         }
-        match self.run_resident(name, sources, line, None) {
+        match resident() {
             Err(failed) => match self.streaming_instead(name, &failed)? {
-                Some(streaming) => streamed(streaming),
+                Some(streaming) => streamed(streaming).map_err(|late| lesser(late, Some(failed))),
                 None => Err(failed),
             },
             done => done,

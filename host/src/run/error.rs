@@ -374,7 +374,7 @@ fn no_search(analysis: AnalysisKind, detail: Detail, topology: Topology) -> Stri
 fn instead(analysis: AnalysisKind) -> String {
     match analysis.facts().streams {
         Some(_) => {
-            ", or stream the edges from an uncompressed .swg file, on the backends cpu and mega"
+            ", or stream the edges of a large graph from an uncompressed .swg file, on the backends cpu and mega"
                 .to_owned()
         }
         None => format!(

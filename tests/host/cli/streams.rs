@@ -184,6 +184,29 @@ fn a_budget_too_small_for_a_stream_is_refused_with_the_least() {
     }
 }
 
+/// Windows take more than a small graph does.
+#[test]
+fn a_refusal_of_a_small_graph_names_what_it_takes_resident() {
+    let fixture = kept();
+    let small = fixture.beside("small.swg");
+    finish(&mut seawall(&["convert", "gen:grid:30", &small, "--quiet"]));
+    for arguments in STREAMING {
+        let budget = |bytes: &str| {
+            run(
+                &small,
+                &[arguments, &["--json", "--budget", bytes]].concat(),
+            )
+        };
+        let least = over_budget(&budget("10"))["needed_bytes"].as_u64().unwrap();
+        assert!(least < 100_000, "{least}");
+        assert!(budget(&least.to_string()).json()["stream"].is_null());
+        assert_eq!(
+            over_budget(&budget(&(least - 1).to_string()))["needed_bytes"],
+            least
+        );
+    }
+}
+
 #[test]
 fn what_cannot_stream_says_what_could() {
     let fixture = kept();
@@ -201,7 +224,7 @@ fn what_cannot_stream_says_what_could() {
     );
     let message = over_budget(&text)["message"].to_string();
     assert!(
-        message.contains("stream the edges from an uncompressed .swg file"),
+        message.contains("stream the edges of a large graph from an uncompressed .swg file"),
         "{message}"
     );
     let never = run(

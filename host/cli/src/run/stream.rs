@@ -85,6 +85,13 @@ pub(super) struct Streaming {
     pub(super) reason: Option<String>,
 }
 
+impl Streaming {
+    /// Bytes of the rows and targets of the resident graph, without which it does not run.
+    pub(super) fn arrays(&self) -> u64 {
+        4 * (u64::from(self.file.node_count()) + 1 + self.file.edges())
+    }
+}
+
 impl StreamArgs {
     /// Refuses options by which edges are to stream in any case, for `what`, which takes graphs as
     /// a whole.
@@ -97,6 +104,11 @@ impl StreamArgs {
         Err(CliError::NeverStreams { option, what })
     }
 
+    /// Whether edges stream where the resident graph does not fit.
+    pub(super) const fn is_by_need(&self) -> bool {
+        matches!(self.stream, When::Auto)
+    }
+
     fn options(&self, weights: WeightChoice) -> StreamOptions {
         let mut options = StreamOptions::default();
         options.window_bytes = self.stream_window;
@@ -105,6 +117,27 @@ impl StreamArgs {
         options.keeping = self.stream_keep;
         options.unit_weights = weights == WeightChoice::Unit;
         options
+    }
+}
+
+/// The bytes that a run needs which was refused for its budget.
+pub(super) fn needed(failed: &CliError) -> Option<u64> {
+    match failed {
+        CliError::Run(
+            RunError::OverBudget { needed_bytes, .. }
+            | RunError::StreamOverBudget { needed_bytes, .. },
+        ) => Some(*needed_bytes),
+        _ => None,
+    }
+}
+
+/// Of two refusals, of streamed edges and of the resident graph, the one that names the lesser budget.
+pub(super) fn lesser(streamed: CliError, resident: Option<CliError>) -> CliError {
+    match (needed(&streamed), resident) {
+        (Some(most), Some(resident)) if needed(&resident).is_some_and(|least| least < most) => {
+            resident
+        }
+        _ => streamed,
     }
 }
 
@@ -189,6 +222,7 @@ impl RunArgs {
         let name = &*name.to_string_lossy();
         line.say(format!("reading the nodes of {name}"));
         let started = Instant::now();
+        let may_reach_more = streaming.file.edges() > 0 && !streaming.file.is_symmetric();
         let streamed = Streamed::of(streaming.file)?;
         let load_ns = elapsed_ns(started);
         let request = self.request_on(streamed.nodes(), name, sources)?;
@@ -197,7 +231,7 @@ impl RunArgs {
         let mut outcome =
             streamed.run_with_progress(&request, options, &mut |phase| line.phase(phase))?;
         outcome.times.load = load_ns;
-        outcome.taken.undirected_reaches_more = outcome.reached_little();
+        outcome.taken.undirected_reaches_more = may_reach_more && outcome.reached_little();
         outcome.backend_reason = match (streaming.reason, outcome.backend_reason) {
             (Some(streams), Some(backend)) => Some(format!("{streams}; {backend}")),
             (streams, backend) => streams.or(backend),
