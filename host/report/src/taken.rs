@@ -49,9 +49,11 @@ fn edges(directions: String, taken: &Taken) -> String {
 
 /// Edges that an analysis did not get, with the reasons; `None` if it got all.
 fn left_out(taken: &Taken, dropped: Dropped) -> Option<String> {
+    let light = "too light beside the heaviest";
     let parts = [
         (dropped.self_loops, "self loop", taken.loops_reason),
         (dropped.duplicates, "duplicate edge", taken.parallel_reason),
+        (taken.weightless_edges, "edge", Some(light)),
     ];
     let described = parts.iter().filter(|(count, ..)| *count > 0);
     let described: Vec<String> = described

@@ -43,6 +43,7 @@ pub use answer::{Answer, Figure, Number, Sentence};
 pub(crate) use definition::is_reached;
 pub use definition::{Analysis, AnalysisOutput, Built, Case, End, HasFacts};
 pub use facts::{Bars, Facts, Highlight, LoopRule, ParallelRule, Picture, Streaming, Values};
+pub(crate) use labels::weightless_edges;
 pub use question::{Centrality, Detail, Direction, LabelRule, Question, Ranking};
 pub use reading::Reading;
 pub use registry::{AnalysisKind, AnyOf};

@@ -1,6 +1,6 @@
 //! The graph of a run as read, and the form in which an analysis took it.
 
-use crate::analysis::is_reached;
+use crate::analysis::{AnalysisKind, is_reached, weightless_edges};
 use crate::graph::{Form, Graph, Loops, Parallel, as_text};
 use crate::run::RunRequest;
 use serde::Serialize;
@@ -34,6 +34,10 @@ pub struct Taken {
     /// Edges along chains that the run had besides, each as long as the way that it replaces.
     #[serde(skip_serializing_if = "is_zero")]
     pub shortcuts: u64,
+    /// Edges whose weights, not 0, were too small beside the largest to count, an undirected one
+    /// twice.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub weightless_edges: u64,
     /// Loops that were taken.
     #[serde(serialize_with = "as_text")]
     pub loops_taken: Loops,
@@ -87,7 +91,10 @@ impl Taken {
     }
 
     pub(crate) fn of(read: &Graph, form: &Graph, request: &RunRequest) -> Self {
-        let taken = Self::as_read(read);
+        let mut taken = Self::as_read(read);
+        if request.analysis == AnalysisKind::Labels && request.centrality.weighted {
+            taken.weightless_edges = weightless_edges(form);
+        }
         if std::ptr::eq(read, form) {
             return taken;
         }

@@ -44,6 +44,18 @@ pub(super) fn near(found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 #[test]
+fn edges_that_are_too_light_for_labels_are_counted() {
+    let graph = Fixture::new("light.el", b"0 1 1\n1 2 1\n0 2 0\n3 4 1e30\n");
+    let labels = ["run", graph.path(), "--undirected", "--analysis", "labels"];
+    let weighted = finish(seawall(&labels).args(["--weighted"]));
+    let left_out = "left out  4 edges (too light beside the heaviest)";
+    assert!(weighted.stdout.contains(left_out), "{}", weighted.stdout);
+    let found = finish(seawall(&labels).args(["--weighted", "--json"])).json();
+    assert_eq!(found["weightless_edges"], 4);
+    assert!(finish(seawall(&labels).arg("--json")).json()["weightless_edges"].is_null());
+}
+
+#[test]
 fn sums_of_parallel_edges_are_weights_with_and_without_some() {
     for (edges, expected) in [
         ("0 1\n1 2\n", "0 1 1\n1 2 1\n"),

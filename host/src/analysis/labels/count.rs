@@ -59,6 +59,18 @@ fn units(words: &[u32]) -> [f32; 2] {
     units_in_one(f32::from_bits(words.iter().copied().max().unwrap_or(0)))
 }
 
+/// Edges along which labels weigh nothing, though their weights are not 0: those of less than a unit,
+/// which is 2^-32 to 2^-31 of the largest float weight.
+pub(crate) fn weightless_edges(graph: &Graph) -> u64 {
+    let floats = graph
+        .weights()
+        .filter(|_| graph.weight_kind() == Some(WeightKind::Float));
+    let words = floats.unwrap_or(&[]);
+    let [first, second] = units(words);
+    let is_light = |word: &&u32| **word != 0 && f32::from_bits(**word) * first * second < 1.0;
+    words.iter().filter(is_light).count() as u64
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct Counter {
     labels: RegisterId,

@@ -45,6 +45,7 @@
 //! parallel, and nothing is counted.
 
 mod count;
+pub(crate) use count::weightless_edges;
 pub(super) mod oracle;
 
 use super::alone::{self, Sought};
