@@ -1,6 +1,6 @@
 //! Processes that were forked off.
 //!
-//! Threads do not follow a fork, so that whoever waits for the thread pool there waits for ever. What
+//! Threads do not follow a fork, so that work which waits for the thread pool there never ends. What
 //! needs no machine of its own goes on with one thread there; graphs with a resident machine refuse.
 
 use crate::error;
