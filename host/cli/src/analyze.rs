@@ -55,8 +55,8 @@ pub(super) struct AnalyzeArgs {
     /// Modules or flow graphs; - for standard input.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// Analyses to run, in this order, parted by commas [default: calls, liveness, initialised, loops; with --source
-    /// and --sink also taint].
+    /// Analyses to run, in this order, parted by commas [default: calls, liveness, initialised,
+    /// loops; with --source and --sink also taint].
     #[arg(
         long,
         value_enum,
