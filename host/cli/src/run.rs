@@ -45,7 +45,7 @@ use seawall::run::{
 };
 use seawall::units::{counted, elapsed_ns};
 use seawall_report::table::TableColumn;
-use stream::{StreamArgs, lesser, needed};
+use stream::{StreamArgs, lesser};
 use topology::TopologyChoice;
 
 /// Headings of options, by topic.
@@ -429,18 +429,17 @@ impl RunArgs {
         let streamed = |streaming| self.run_streamed(streaming, name, sources, line);
         let resident = || self.run_resident(name, sources, line, None);
         if let Some(streaming) = self.streaming(name)? {
-            let arrays = streaming.arrays();
-            return streamed(streaming).map_err(|failed| {
-                let may_be_less = needed(&failed).is_some_and(|needed| arrays < needed);
-                match self.stream.is_by_need() && may_be_less {
-                    true => lesser(failed, resident().err()),
-                    false => failed,
+            let least = self.least_resident(&streaming);
+            return match streamed(streaming) {
+                Err(failed) if self.may_be_resident(&failed, least) => {
+                    resident().map_err(|error| lesser(failed, error))
                 }
-            });
+                done => done,
+            };
         }
         match resident() {
             Err(failed) => match self.streaming_instead(name, &failed)? {
-                Some(streaming) => streamed(streaming).map_err(|late| lesser(late, Some(failed))),
+                Some(streaming) => streamed(streaming).map_err(|late| lesser(late, failed)),
                 None => Err(failed),
             },
             done => done,

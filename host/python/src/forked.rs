@@ -43,7 +43,8 @@ pub(crate) fn here<T>(work: impl FnOnce() -> T) -> T {
         static HAS_POOL: Cell<bool> = const { Cell::new(false) };
     }
     if is_forked() && !HAS_POOL.replace(true) {
-        // From now on this thread is the only one of the pool that it asks.
+        // From now on this thread is the only one of the pool that it asks. Nothing is started, so
+        // that this fails only on a thread that has a pool of its own.
         let pool = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
         std::mem::forget(pool.build());
     }

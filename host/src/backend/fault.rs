@@ -20,7 +20,8 @@ pub struct IndexedRegister {
     pub is_list: bool,
 }
 
-/// The registers that an index out of range may have been of.
+/// The registers that an index out of range may have been of: a type of its own, so that errors hold
+/// them in one word and stay small.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
 pub struct IndexedRegisters(pub Vec<IndexedRegister>);

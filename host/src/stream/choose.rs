@@ -15,8 +15,7 @@ use crate::units::bytes;
 #[must_use]
 pub fn reason_to_stream(file: &SwgFile, request: &RunRequest) -> Option<String> {
     check_streams(request).ok()?;
-    let arrays = 1 + u64::from(request.analysis.reads_weights());
-    let least = 4 * (u64::from(file.node_count()) + 1) + 4 * arrays * file.edges();
+    let least = least_resident(file, request);
     if file.edges() > u64::from(u32::MAX) {
         return Some(
             "more than 2^32 edges: they stream from the file, and stay in memory where they fit"
@@ -32,6 +31,14 @@ pub fn reason_to_stream(file: &SwgFile, request: &RunRequest) -> Option<String> 
     }
     let short = memory::check(least).err()?;
     Some(beyond_memory(least, short.available))
+}
+
+/// Bytes of the arrays that the analysis of `request` reads of the resident graph, without which it
+/// does not run.
+#[must_use]
+pub fn least_resident(file: &SwgFile, request: &RunRequest) -> u64 {
+    let arrays = 1 + u64::from(request.analysis.reads_weights());
+    4 * (u64::from(file.node_count()) + 1) + 4 * arrays * file.edges()
 }
 
 /// Returns why edges have to stream after a run on the resident graph has failed: its plan exceeds

@@ -47,7 +47,7 @@ mod sweep;
 mod view;
 mod windows;
 
-pub use choose::{reason_after_load, reason_after_run, reason_to_stream};
+pub use choose::{least_resident, reason_after_load, reason_after_run, reason_to_stream};
 pub use execute::{StreamOptions, Streamed, check_streams};
 pub use memory_plan::Keeping;
 pub use pass::Pass;

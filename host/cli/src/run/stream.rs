@@ -15,8 +15,8 @@ use seawall::graph::{Format, Graph, WeightChoice};
 use seawall::outcome::RunOutcome;
 use seawall::run::RunError;
 use seawall::stream::{
-    Caching, Keeping, ReaderChoice, StreamOptions, Streamed, check_streams, reason_after_load,
-    reason_after_run, reason_to_stream,
+    Caching, Keeping, ReaderChoice, StreamOptions, Streamed, check_streams, least_resident,
+    reason_after_load, reason_after_run, reason_to_stream,
 };
 use seawall::units::elapsed_ns;
 
@@ -85,13 +85,6 @@ pub(super) struct Streaming {
     pub(super) reason: Option<String>,
 }
 
-impl Streaming {
-    /// Bytes of the rows and targets of the resident graph, without which it does not run.
-    pub(super) fn arrays(&self) -> u64 {
-        4 * (u64::from(self.file.node_count()) + 1 + self.file.edges())
-    }
-}
-
 impl StreamArgs {
     /// Refuses options by which edges are to stream in any case, for `what`, which takes graphs as
     /// a whole.
@@ -102,11 +95,6 @@ impl StreamArgs {
             _ => return Ok(()),
         };
         Err(CliError::NeverStreams { option, what })
-    }
-
-    /// Whether edges stream where the resident graph does not fit.
-    pub(super) const fn is_by_need(&self) -> bool {
-        matches!(self.stream, When::Auto)
     }
 
     fn options(&self, weights: WeightChoice) -> StreamOptions {
@@ -121,7 +109,7 @@ impl StreamArgs {
 }
 
 /// The bytes that a run needs which was refused for its budget.
-pub(super) fn needed(failed: &CliError) -> Option<u64> {
+fn needed(failed: &CliError) -> Option<u64> {
     match failed {
         CliError::Run(
             RunError::OverBudget { needed_bytes, .. }
@@ -132,11 +120,9 @@ pub(super) fn needed(failed: &CliError) -> Option<u64> {
 }
 
 /// Of two refusals, of streamed edges and of the resident graph, the one that names the lesser budget.
-pub(super) fn lesser(streamed: CliError, resident: Option<CliError>) -> CliError {
-    match (needed(&streamed), resident) {
-        (Some(most), Some(resident)) if needed(&resident).is_some_and(|least| least < most) => {
-            resident
-        }
+pub(super) fn lesser(streamed: CliError, resident: CliError) -> CliError {
+    match (needed(&streamed), needed(&resident)) {
+        (Some(most), Some(least)) if least < most => resident,
         _ => streamed,
     }
 }
@@ -160,6 +146,11 @@ impl RunArgs {
         })
     }
 
+    /// Bytes of the resident graph's arrays.
+    pub(super) fn least_resident(&self, streaming: &Streaming) -> u64 {
+        least_resident(&streaming.file, &self.request(Vec::new()))
+    }
+
     /// Returns the run on streamed edges after the resident graph was refused as too large.
     pub(super) fn streaming_instead(
         &self,
@@ -179,6 +170,12 @@ impl RunArgs {
         }
         let file = self.streamed_file(name)?;
         Ok(file.map(|file| Streaming { file, reason }))
+    }
+
+    /// Whether the resident graph may run with less than a streamed run that failed for its budget,
+    /// where edges stream only if they have to. `least` has the bytes of its arrays.
+    pub(super) fn may_be_resident(&self, failed: &CliError, least: u64) -> bool {
+        self.stream.stream == When::Auto && needed(failed).is_some_and(|needed| least < needed)
     }
 
     /// Opens the graph if it is a plain `.swg` file whose edges are taken as they are.

@@ -218,7 +218,6 @@ fn walk(nearest: &[u32]) -> Vec<[u32; 2]> {
 }
 
 /// The loops of one function.
-#[derive(Default)]
 struct Nest {
     headers: Vec<u32>,
     depth: Vec<u32>,

@@ -464,7 +464,7 @@ def single_source_bellman_ford(
     if source == target:
         _number(G, source, f"Node {source} is not found in the graph")
         return 0, [source]
-    hash(source)
+    hash(source)  # As in NetworkX, a TypeError comes before all else.
     number = _number(G, source, f"Source {source} not in G")
     if target is None:
         return _signed(G.rows(weight).signed_paths(number))
@@ -505,7 +505,7 @@ def single_source_bellman_ford_path(G: Graph, source: Node, weight: Any = "weigh
 def single_source_bellman_ford_path_length(
     G: Graph, source: Node, weight: Any = "weight"
 ) -> Lengths:
-    hash(source)
+    hash(source)  # As in NetworkX, a TypeError comes before all else.
     number = _number(G, source, f"Source {source} not in G")
     lengths: Lengths = _signed(G.rows(weight).signed_paths(number, with_paths=False))[0]
     return lengths

@@ -77,6 +77,7 @@ fn edges(out: &mut dyn Write, outcome: &BatchOutcome) -> io::Result<()> {
         all.self_loops += taken.self_loops;
         all.parallel_edges += taken.parallel_edges;
         all.mirrored_edges += taken.mirrored_edges;
+        all.weightless_edges += taken.weightless_edges;
         all.loops_reason = all.loops_reason.or(taken.loops_reason);
         all.parallel_reason = all.parallel_reason.or(taken.parallel_reason);
     }
